@@ -154,10 +154,36 @@ def test_of_an_arena_whose_place_is_not_read_the_size_that_is_passed_is_judged(
 
 
 @pytest.mark.parametrize(
+    ("arena", "first"),
+    [
+        ("__builtin_alloca_with_align(2000, 128)", "yes, if the stack has room for the 2,000 B of the arena: model "),
+        ("((unsigned)malloc(2015) + 15 & -16)", "yes: model "),
+        (
+            "((unsigned)malloc(2000) + 15 & -16)",
+            "yes, if the heap has the 2,000 B that are passed (1,985 B are taken from there, behind a multiple of 16)",
+        ),
+    ],
+)
+def test_an_arena_that_the_program_aligns_needs_what_a_static_one_does(
+    arena: str, first: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = f"int main() {{ fill(); {MAKE.format(f'(uint8_t *){arena}, 2000')} return chosen; }}"
+    _, line = verdict(capsys, set_up_forms.program(tmp_path, whole))
+    assert line.startswith(first)
+    assert " (2,000 B): needs 1,072 B" in line
+
+
+@pytest.mark.parametrize(
     ("source", "arena", "where"),
     [
         ("alignas(16) static uint8_t pool[2000]; QUIET uint8_t *get() { return pool; }", "get(), 2000", "pool"),
         ("QUIET uint8_t *get() { return (uint8_t *)malloc(2000); }", "get(), 2000", "the heap"),
+        (
+            'extern "C" QUIET void *calloc(int n, size_t s) { return malloc(n * s); }',
+            "(uint8_t *)calloc(1, 2000), 2000",
+            "the heap",
+        ),
+        ("", "(uint8_t *)((unsigned)malloc(2015) + 15 & -16), 2000", "the heap"),
         (
             "alignas(16) static uint8_t pool[2096]; QUIET uint8_t *behind(uint8_t *p) { return p + 96; }",
             "behind(pool), 2000",

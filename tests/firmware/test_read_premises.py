@@ -303,3 +303,63 @@ def test_a_loop_before_it_that_nothing_ends_is_a_doubt_about_all_that_comes_behi
     code, verdict = judged(capsys, tmp_path, source)
     assert [text for text in conditions(verdict) if "comes to AllocateTensors()" in text] == [said] * bool(said)
     assert code == (3 if said else 0)
+
+
+WIPE = "wipe(tensor_arena + 100, 50);"
+PASSED = "leaves alone what the model needs in its arena (it passes an address in it to wipe() while it is in use)"
+MADE = "MicroInterpreter it(GetModel(g_model), resolver, tensor_arena, 4000);"
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (f"{MADE} it.AllocateTensors(); {WIPE} it.Invoke();", f"main() {PASSED}"),
+        (f"{MADE} {WIPE} it.AllocateTensors();", f"main() {PASSED}"),
+        (
+            f"{MADE} it.AllocateTensors(); for (volatile uint8_t &byte : tensor_arena) byte = 0; it.Invoke();",
+            "main() leaves alone what the model needs in its arena (it stores there while it is in use)",
+        ),
+        ("for (int i = 0; i < chosen; i++) classify();", f"classify() {PASSED}"),
+        (f"{WIPE} {MADE} it.AllocateTensors(); it.Invoke();", ""),
+        (f"{MADE} it.AllocateTensors(); it.Invoke(); {WIPE}", ""),
+        (f"for (int i = 0; i < chosen; i++) {{ {WIPE} {MADE} it.AllocateTensors(); it.Invoke(); }}", ""),
+        (f"{MADE} it.AllocateTensors(); chosen = sum(tensor_arena, 50); it.Invoke();", ""),
+    ],
+)
+def test_what_is_stored_in_an_arena_in_use_is_a_doubt(
+    body: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = f"""
+    {ARENA}
+    QUIET void wipe(volatile uint8_t *at, int size) {{ for (int i = 0; i < size; i++) at[i] = 0xff; }}
+    QUIET int sum(const uint8_t *at, int size) {{ int n = 0; for (int i = 0; i < size; i++) n += at[i]; return n; }}
+    QUIET static void classify() {{
+      {WIPE}
+      static {MADE}
+      it.AllocateTensors();
+    }}
+    int main() {{ fill(); {body} return 0; }}
+    """
+    code, verdict = judged(capsys, tmp_path, source)
+    assert [text for text in conditions(verdict) if "leaves alone" in text] == [said] * bool(said)
+    assert code == (3 if conditions(verdict) else 0)
+
+
+@pytest.mark.parametrize(("size", "is_enough"), [(256, False), (4000, True)])
+def test_a_small_stack_of_the_programs_own_is_a_doubt(
+    size: int, is_enough: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = f"""
+    {ARENA}
+    alignas(8) static uint8_t task_stack[{size}];
+    QUIET void task() {{ {MADE} it.AllocateTensors(); for (;;) chosen++; }}
+    int main() {{
+      fill();
+      void *top = task_stack + sizeof task_stack;
+      __asm volatile("mov sp, %0\\n blx %1" : : "r"(top), "r"(task) : "memory");
+    }}
+    """
+    code, verdict = judged(capsys, tmp_path, source)
+    said = "the 256 B of task_stack, which main() makes its stack, are enough for AllocateTensors() and Invoke()"
+    assert conditions(verdict) == [] if is_enough else [said]
+    assert code == (0 if is_enough else 3)

@@ -123,7 +123,7 @@ def judge(
         fits, reason, log = _in_an_arena(roomy, limit, simulate)
     elif chosen is not None and beside:
         ram = ram_beside(chosen, beside, configuration.target.runtime.snapshot)
-        limit, fits, reason, doubts = in_what_is_left(chosen, beside, ram, needed)
+        limit, fits, reason, doubts = _in_what_is_left(chosen, beside, ram, needed)
     else:
         assert chosen is not None, "there is a limit or a board"
         limit, fits, reason = _on_the_chip(chosen, needed)
@@ -248,7 +248,7 @@ def _too_small(needed: int, limit: int) -> str:
     return f"needs {format_size(needed)}, {format_size(needed - limit)} more than {format_size(limit)}"
 
 
-def in_what_is_left(
+def _in_what_is_left(
     chosen: Board, beside: str, ram: RamBeside | None, needed: int
 ) -> tuple[int | None, bool | None, str, tuple[Doubt, ...]]:
     """Judge an arena in what a board's software leaves; return the limit, whether it fits, why not, and doubts."""
@@ -256,10 +256,10 @@ def in_what_is_left(
         bank, fits, reason = _on_the_chip(chosen, needed)
         return bank, fits, reason, ()
     if ram is None:
-        known = ", ".join(dict.fromkeys(one.beside for one in figures_of(chosen))) or "nothing"
+        known = ", ".join(dict.fromkeys(one.beside for one in figures_of(chosen)))
         reason = (
-            f"needs {format_size(needed)}; there is no figure of what {chosen.name} has left beside {BESIDE[beside]} "
-            f"(there are some for: {known}); say it with `ram_free=`"
+            f"needs {format_size(needed)}; there is no figure of what {chosen.name} has left beside {BESIDE[beside]}"
+            f"{f' (there are some for: {known})' if known else ''}; say it with `ram_free=`"
         )
         return None, None, reason, ()
     if needed > ram.left:

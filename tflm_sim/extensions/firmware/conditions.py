@@ -11,7 +11,7 @@ from dataclasses import replace
 from tflm_sim.checks.doubts import Doubt
 from tflm_sim.device.resources import resource_variable_names
 from tflm_sim.extensions.firmware.cases import PLACES, FirmwareCase, sharers_of
-from tflm_sim.extensions.firmware.placement import copy_of
+from tflm_sim.extensions.firmware.placement import copy_of, stack_of
 from tflm_sim.extensions.firmware.reading.firmware import Firmware
 from tflm_sim.extensions.firmware.reading.grounds import Condition
 from tflm_sim.extensions.firmware.reading.kernel_requests import known_requests
@@ -22,6 +22,9 @@ from tflm_sim.targets.target import Target
 
 _MAX_VARIABLES = 4096
 """More resource variables than this no firmware makes room for."""
+_MOST_STACK = 1716
+"""Bytes of the stack that AllocateTensors() or Invoke() needs at most, of all programs of which it was measured.
+Source: tests/golden/executed_runs.json."""
 _LARGEST_NUMBER = 4
 """Bytes of the largest numbers of a model that kernels read in one load: biases and shapes."""
 _ALONE = "nothing else takes memory of its allocator (another model, a second AllocateTensors(), the program itself)"
@@ -70,6 +73,7 @@ class Conditions:
         yield from self._of_variables()
         yield from self._of_allocator()
         yield from self._of_kernels()
+        yield from self._of_stack()
 
     def _of_way(self) -> Iterator[str]:
         """Yield that the program comes to AllocateTensors(), where a loop before may keep it."""
@@ -112,7 +116,8 @@ class Conditions:
             if self._fits is not False:
                 odd = f"addresses that are {place % _LARGEST_NUMBER} modulo {_LARGEST_NUMBER}"
                 yield f"the processor loads words, pairs of words too, from {odd} (its model lies at {place:#x})"
-        if self._fits is not False and any(call and call.model is None is call.model_copy for call in self._calls):
+        is_unread = any(call and call.model is None and call.model_copy is None for call in self._calls)
+        if self._fits is not False and is_unread:
             rooms = {room.address for room in self._rooms}
             name = copy_of(self._firmware, self._subject.size, rooms)
             if name:
@@ -193,9 +198,9 @@ class Conditions:
                 f"{name}(), which is not TFLM's, asks for no memory that TFLM's kernels do not ask for, and stores "
                 "nothing outside of its own"
             )
-        yield from self._of_requests()
         if self._fits is False:
             return
+        yield from self._of_requests()
         for name in firmware.own_resolvers:
             yield f"{name}, a resolver of the program's own, finds its operators, with TFLM's kernels"
         if not firmware.tells_operators:
@@ -205,12 +210,20 @@ class Conditions:
             has = "may have" if any(call.resolver is None for call in firmware.set_up.interpreters) else "has"
             yield f"the resolver that it is given registers its operators (the program {has} several)"
 
+    def _of_stack(self) -> Iterator[str]:
+        """Yield that a stack of the program's own is large enough, where it is smaller than what TFLM may need."""
+        for stack in self._firmware.set_up.stacks if self._fits is not False else ():
+            name, size = stack_of(self._firmware, stack.top)
+            if name and size < _MOST_STACK:
+                room = f"the {size:,} B of {name}, which {stack.function}() makes its stack"
+                yield f"{room}, are enough for AllocateTensors() and Invoke()"
+
     def _of_requests(self) -> Iterator[str]:
         """Yield that kernels which ask for memory at more places of their code than TFLM's need no more than those."""
         codes = used_operators(self._subject.model)
         used = {code.custom_code or builtin_operator_name(code.builtin_code) for code in codes}
         targets = {case.configuration.target for case in self._likely}
-        for op, asked in self._firmware.kernel_requests if self._fits is not False else ():
+        for op, asked in self._firmware.kernel_requests:
             known = [known_requests(op, target.runtime, target.kernel_library.name) for target in targets]
             if op in used and not any(count is None or asked.is_within(count) for count in known):
                 most = max(sum(count) for count in known if count)

@@ -63,7 +63,7 @@ def place_arena(firmware: Firmware, call: InterpreterCall, calls: Sequence[Inter
     start, end = call.arena, call.arena + call.arena_size
     objects = _objects(firmware)
     own = next((one for one in reversed(objects) if one.start <= start < one.end), None)
-    doubts = list(_doubts_about_others(call, calls))
+    doubts = [*_doubts_about_others(call, calls), *_doubts_about_stores(firmware, start)]
     if own is None:
         fault = _over_others(objects, start, end) or _over_the_stack(firmware, start, end)
         return ArenaPlace(fault=fault, doubts=(*doubts, *_doubts_about_free_ram(firmware, start, end)))
@@ -112,6 +112,12 @@ def copy_of(firmware: Firmware, size: int, arenas: Container[int | None]) -> str
     """Return the object that may hold a copy of ``size`` bytes of the file; "" where none has just that room."""
     rows = (one for one in _objects(firmware) if size <= one.end - one.start <= size + _BESIDE_A_COPY)
     return next((one.name for one in rows if one.start not in arenas and not _is_read_only(firmware, one.start)), "")
+
+
+def stack_of(firmware: Firmware, top: int) -> tuple[str, int]:
+    """Return the object in which a stack grows down from ``top``, and the bytes of it below; ("", 0) for none."""
+    found = ((one.name, top - one.start) for one in _objects(firmware) if one.start < top <= one.end)
+    return next(found, ("", 0))
 
 
 def _is_allocated(sections: tuple[Section, ...] | list[Section], index: int) -> bool:
@@ -171,6 +177,14 @@ def _doubts_about_free_ram(firmware: Firmware, start: int, end: int) -> Iterator
     elf = firmware.image.elf
     if start >= region.static_end and any(one.name in _HEAPS for one in (elf.symbols if elf else ())):
         yield f"the heap stays below the arena at {start:#x}"
+
+
+def _doubts_about_stores(firmware: Firmware, arena: int) -> Iterator[str]:
+    """Yield that the program leaves an arena alone that it uses, where its code stores into it."""
+    for store in firmware.set_up.stores:
+        if store.arena == arena:
+            does = f"it passes an address in it to {store.through}()" if store.through else "it stores there"
+            yield f"{store.function}() leaves alone what the model needs in its arena ({does} while it is in use)"
 
 
 def _doubts_about_others(call: InterpreterCall, calls: Iterable[InterpreterCall]) -> Iterator[str]:

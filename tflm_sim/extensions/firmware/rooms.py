@@ -183,10 +183,15 @@ def bank_rooms(firmware: Firmware, rooms: Iterable[ArenaRoom]) -> tuple[ArenaRoo
     made = firmware.set_up.interpreters
     # Of arrays that look like arenas, no call is known, though there may be one alone.
     calls = list(dict.fromkeys(room.call or (made[0] if len(made) == 1 else None) for room in rooms))
-    if any(call is not None and call.has_arena and not call.has_own_planner for call in calls):
+    if any(call is not None and not may_be_in_banks(firmware, call) for call in calls):
         return ()
     plans = firmware.bank_plans
     return tuple(ArenaRoom("its banks", None, call=call, banks=given) for given in plans for call in calls or [None])
+
+
+def may_be_in_banks(firmware: Firmware, call: InterpreterCall) -> bool:
+    """Whether its allocator may be that of banks.h: the program has a plan, and the call shows no arena without it."""
+    return bool(firmware.bank_plans) and (call.has_own_planner or not call.has_arena)
 
 
 def has_arena_beside_banks(firmware: Firmware, rooms: Iterable[ArenaRoom]) -> bool:
@@ -240,7 +245,7 @@ def _of_call(
     room = ArenaRoom(
         "the heap" if call.is_on_heap else "the stack" if call.is_on_stack else _UNREAD,
         call.arena_size,
-        addresses=_HEAP_ADDRESSES if is_anywhere and call.arena_size is not None else (0,),
+        addresses=_HEAP_ADDRESSES if is_anywhere and call.arena_size is not None and not call.is_aligned else (0,),
         call=call,
         shared_with=shared,
         may_be_alone=alone,
@@ -265,14 +270,19 @@ def _of_call(
 
 def _heap_fault(call: InterpreterCall) -> str:
     """Return that a program passes more than it takes from the heap; "" where it does not."""
-    if call.arena_size is None or call.heap_size is None or call.arena_size <= call.heap_size:
+    if call.arena_size is None or call.heap_size is None or call.arena_size <= call.heap_size or call.is_aligned:
         return ""
     return f"{call.arena_size:,} B are passed, and {call.heap_size:,} B are taken from the heap"
 
 
 def _doubts_anywhere(call: InterpreterCall) -> Iterator[str]:
     """Yield what has to hold of memory that the code does not say."""
-    if call.arena_size is None or call.is_on_heap:
+    if call.arena_size is None:
+        return
+    if call.is_on_heap:
+        if call.is_aligned and call.heap_size is not None and call.heap_size < call.arena_size:
+            taken = f"{call.heap_size:,} B are taken from there, behind a multiple of {BUFFER_ALIGNMENT}"
+            yield f"the heap has the {call.arena_size:,} B that are passed ({taken})"
         return
     if call.is_on_stack:
         yield f"the stack has room for the {call.arena_size:,} B of the arena"

@@ -10,7 +10,7 @@ import pytest
 from tflm_sim.extensions.firmware.reading.elf import Section, Symbol
 from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel
 from tflm_sim.extensions.firmware.reading.memory import Region
-from tflm_sim.extensions.firmware.reading.set_up import InterpreterCall
+from tflm_sim.extensions.firmware.reading.set_up import InterpreterCall, SetUp
 from tflm_sim.extensions.firmware.reading.symbol_names import ArenaSymbol
 from tflm_sim.extensions.firmware.rooms import (
     ArenaRoom,
@@ -36,7 +36,7 @@ def firmware(*calls: InterpreterCall, symbols: tuple[Symbol, ...] = (), is_read:
         "models": (FIRST, SECOND, THIRD),
         "regions": (REGION,),
         "arenas": (ArenaSymbol("tensor_arena", ARENA, 50, ".bss"),),
-        "set_up": SimpleNamespace(arenas=calls if is_read else None),
+        "set_up": SimpleNamespace(arenas=calls if is_read else None, stores=()),
         "image": SimpleNamespace(elf=SimpleNamespace(symbols=symbols, sections=[BSS] * 4)),
         "arena_parts": (),
         "only_takes_allocators": False,
@@ -140,7 +140,7 @@ def test_a_region_holds_an_address_or_none_does() -> None:
 
 def test_models_that_no_interpreter_is_given_are_not_used_where_it_is_read_what_each_is_given() -> None:
     def given(*calls: InterpreterCall) -> Any:
-        return firmware(set_up=SimpleNamespace(arenas=calls, interpreters=calls))
+        return firmware(set_up=SetUp(calls, True))
 
     assert used_models(given(call(SECOND))) == (SECOND,)
     assert used_models(given(call(FIRST), call(THIRD))) == (FIRST, THIRD)
@@ -151,7 +151,7 @@ def test_models_that_no_interpreter_is_given_are_not_used_where_it_is_read_what_
 
 def test_what_a_call_says_of_an_arena_is_true_of_one_of_another_size() -> None:
     one = call(FIRST, variables=20, has_two_arenas=True, rest_size=70)
-    made = firmware(set_up=SimpleNamespace(arenas=(one,), interpreters=(one,)))
+    made = firmware(set_up=SetUp((one,), True))
     for limit in (None, 100):
         [room] = rooms_of(made, limit=limit)
         assert (room.size, room.rest_size, room.call, room.shared_with) == (limit, None, one, ())
@@ -162,8 +162,8 @@ def test_what_a_call_says_of_an_arena_is_true_of_one_of_another_size() -> None:
 
 def test_a_model_that_replaces_another_stands_beside_the_models_of_the_other_interpreters_alone() -> None:
     alone = call(FIRST, allocator=0x400)
-    made = firmware(set_up=SimpleNamespace(arenas=(alone,), interpreters=(alone,)))
+    made = firmware(set_up=SetUp((alone,), True))
     assert [room.shared_with for room in rooms_of(made, limit=100)] == [()]
     both = (alone, call(SECOND, allocator=0x400)._replace(site=1))
-    made = firmware(set_up=SimpleNamespace(arenas=both, interpreters=both))
+    made = firmware(set_up=SetUp(both, True))
     assert [room.shared_with for room in rooms_of(made, limit=100)] == [(SECOND.model,), (FIRST.model,)]

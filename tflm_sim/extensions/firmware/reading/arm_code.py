@@ -76,6 +76,8 @@ def _sum(instruction: Any, name: str, operands: list[Any]) -> list[step.Step] | 
             return [step.Shift(register, source, bits)]
         case ("orr", [str(register), *rest, str(second)]) if not _is_shifted(instruction):
             return [step.Or(register, rest[0] if rest else register, second)]
+        case ("bic", [str(register), *rest, int(bits)]):
+            return step.rounded(register, rest[0] if rest else register, ~bits)
         case ("add" | "addw" | "sub" | "subw", [str(register), *rest]) if not _is_shifted(instruction):
             return step.added(register, rest or [register], -1 if name.startswith("sub") else 1)
     return None
@@ -133,7 +135,7 @@ def _unknown(instruction: Any, name: str, operands: list[Any]) -> list[step.Step
 _RULES = step.by_name(
     {
         "cmp mov movs movw movt adr": _move,
-        "lsl orr add addw sub subw": _sum,
+        "lsl orr bic add addw sub subw": _sum,
         "push": _push,
         "pop": _pop,
         "vpush vpop": _vectors,

@@ -8,6 +8,8 @@ what they do not agree on is unknown. A value is a number, or a number of bytes 
     Value("argument 2", 0)    the function's own argument; its callers decide
     Value("call 0x81f4", 0)   what the call at that address returned
     Value("[call 0x81f4+8]", 0)   the word that was loaded from 8 bytes behind that
+    Value("aligned sp", 0)    a multiple of 16 somewhere on the function's stack
+    Value("aligned call 0x81f4", 0)   the first multiple of 16 in what that call returned
     Value("[0x20000010]", 0)  the word that was loaded from that address, which the program can write to
 
 Invariant: what is not certain is None. Memory that another function can reach is forgotten at every call. Two words
@@ -16,7 +18,7 @@ that were loaded from one place at different times may differ, though they have 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -32,6 +34,7 @@ from tflm_sim.extensions.firmware.reading.machine_steps import (
     Forget,
     Load,
     Or,
+    Round,
     SetTo,
     Shift,
     Step,
@@ -39,6 +42,7 @@ from tflm_sim.extensions.firmware.reading.machine_steps import (
     Sum,
 )
 
+_MAX_STACK_BYTES = 1 << 30
 _MAX_STEPS = 40_000
 """Instructions that are read of one function, those on several paths several times."""
 _MAX_ARGUMENTS = 10
@@ -48,7 +52,9 @@ _MAX_ENDING_BYTES = 256
 """Bytes of a function of which it is found out whether it returns: abort() and those that call it are short."""
 _MAX_INSTRUCTION_BYTES = 24
 """Bytes that are handed to the decoder: IT of Thumb with the four instructions behind it are 18."""
-ARGUMENT, CALL = "argument ", "call "
+ARGUMENT, CALL, ALIGNED = "argument ", "call ", "aligned "
+_ALIGNMENT = 16
+"""What tensors are aligned to."""
 
 
 class Value(NamedTuple):
@@ -87,6 +93,8 @@ class CodeFacts:
         written: Addresses of words that it writes to -> the values; None among them for one that is not known.
         returned: What it returns on every path; None where that is not known.
         reads: Addresses of instructions -> the place in memory that each loads from, where that is one place.
+        stores: Addresses of instructions -> a place, or the start of what holds it, that each stores to.
+        stacks: Addresses to which it sets the stack pointer.
         following: Addresses of instructions -> those that may come next.
         tests: Addresses of jumps that hang on whether two numbers are equal.
     """
@@ -97,6 +105,8 @@ class CodeFacts:
     written: Mapping[int, frozenset[Value | None]] = field(default_factory=dict)
     returned: Value | None = None
     reads: Mapping[int, int] = field(default_factory=dict)
+    stores: Mapping[int, Value] = field(default_factory=dict)
+    stacks: frozenset[int] = frozenset()
     following: Mapping[int, list[int]] = field(default_factory=dict)
     tests: frozenset[int] = frozenset()
 
@@ -154,6 +164,8 @@ class CodeReader:
         self._written: dict[int, set[Value | None]] = {}
         self._reads: dict[int, int] = {}
         self._tests: set[int] = set()
+        self._stores: dict[int, Value] = {}
+        self._stacks: set[int] = set()
         self._constants = {name: Value("", number) for name, number in self._convention.constants}
 
     def calls(self, function: Function) -> tuple[CallSite, ...]:
@@ -166,7 +178,7 @@ class CodeReader:
         found: dict[int, CallTo] = {}
         following: dict[int, list[int]] = {}
         self._stored, self._written, self._reads, ends = set(), {}, {}, set[Value | None]()
-        self._tests = set()
+        self._tests, self._stores, self._stacks = set(), {}, set()
         work = [(function.start, self._at_entry())]
         left = _MAX_STEPS
         while work:
@@ -183,7 +195,7 @@ class CodeReader:
             if decoded is None:
                 continue
             size, steps = decoded
-            self._note_reads(address, state, steps)
+            self._note_places(address, state, steps)
             self._tests.update(address for step in steps if isinstance(step, Branch) and step.equal is not None)
             ends.update(self._ends(address, state, steps, function))
             after = list(self._after(address, size, steps, state.copy(), found, function))
@@ -197,6 +209,8 @@ class CodeReader:
             {address: frozenset(values) for address, values in self._written.items()},
             ends.pop() if len(ends) == 1 else None,
             self._reads,
+            self._stores,
+            frozenset(self._stacks),
             following,
             frozenset(self._tests),
         )
@@ -241,8 +255,20 @@ class CodeReader:
             work += following
         return False
 
-    def _note_reads(self, address: int, state: _State, steps: list[Step]) -> None:
-        """Note the place that an instruction loads from, if its first step is the load."""
+    def _note_places(self, address: int, state: _State, steps: list[Step]) -> None:
+        """Note the place that an instruction loads from or stores to, and the stack to which it goes, if known.
+
+        Of a load only the first step counts, and it is the place on every path; of a store, the place on one.
+        """
+        for step in steps:
+            if isinstance(step, Store):
+                place = self._plus(self._value(state, step.base), step.offset or 0)
+                if place is not None and place.base != "sp":
+                    self._stores.setdefault(address, place)
+            elif isinstance(step, SetTo) and step.register == self._convention.stack:
+                stack = self._result(state, step)
+                if stack is not None and not stack.base:
+                    self._stacks.add(stack.offset)
         for step in steps[:1]:
             load = step.step if isinstance(step, ConditionalStep) else step
             place = self._plus(self._value(state, load.base), load.offset) if isinstance(load, Load) else None
@@ -322,10 +348,10 @@ class CodeReader:
                 self._carry_out_store(state, step)
             case Compare(register, number):
                 state.compared = None if register is None else (register, number)
-            case SetTo() | Sum() | Shift() | Or() | Load() | Forget():
+            case SetTo() | Sum() | Shift() | Or() | Round() | Load() | Forget():
                 state.put(step.register, self._result(state, step))
 
-    def _result(self, state: _State, step: SetTo | Sum | Shift | Or | Load | Forget) -> Value | None:
+    def _result(self, state: _State, step: SetTo | Sum | Shift | Or | Round | Load | Forget) -> Value | None:
         """Return what a step puts into its register."""
         match step:
             case SetTo(_, source, offset):
@@ -338,6 +364,8 @@ class CodeReader:
             case Or(_, first, second):
                 one, other = (_number(state.registers.get(register)) for register in (first, second))
                 return None if one is None or other is None else Value("", one | other)
+            case Round(_, source, multiple):
+                return self._rounded(self._value(state, source), multiple)
             case Load(_, base, offset, size):
                 return self._loaded(state, self._plus(self._value(state, base), offset), size)
         return None
@@ -360,6 +388,12 @@ class CodeReader:
             return self._plus(second, first.offset)
         return None
 
+    def _rounded(self, value: Value | None, multiple: int) -> Value | None:
+        if value is None or not value.base:
+            return None if value is None else Value("", value.offset & -multiple & self._mask)
+        is_known = value.base == "sp" or (value.base.startswith(CALL) and value.offset == _ALIGNMENT - 1)
+        return Value(f"{ALIGNED}{value.base}", 0) if is_known and multiple == _ALIGNMENT else None
+
     def _loaded(self, state: _State, place: Value | None, size: int) -> Value | None:
         if place is None:
             return None
@@ -378,6 +412,14 @@ class CodeReader:
             return None
         start = address - section.address
         return int.from_bytes(self._elf.bytes_of(section)[start : start + size], "little")
+
+    def halfwords(self, function: Function) -> Sequence[int]:
+        """Return the code of a function in parts of two bytes; () where the file does not have it."""
+        section = self._section(function.start, function.size)
+        if section is None:
+            return ()
+        start = function.start - section.address
+        return memoryview(bytes(self._elf.bytes_of(section)[start : start + function.size // 2 * 2])).cast("H")
 
     def _is_in_function(self, address: int) -> bool:
         """Whether an address lies in a function, whose constants stay when it is copied into RAM."""
@@ -403,11 +445,12 @@ class CodeReader:
             else:
                 _put_on_stack(state, place.offset + step.offset, step.size, value)
             return
-        if value is not None and value.base == "sp":
-            _mark_reachable(state, value.offset)
+        reachable = _on_stack(value)
+        if reachable is not None:
+            _mark_reachable(state, reachable)
         elif value is not None and value.base:
             self._stored.add(value.base)
-        if place is None:
+        if place is None or _on_stack(place) is not None:
             state.slots = {}
         elif not place.base and step.offset is not None:
             whole = value if step.size == self._convention.word else None
@@ -418,8 +461,9 @@ class CodeReader:
     def _after_call(self, state: _State, site: int) -> None:
         """Return the state after a call, without the registers and memory that it may change."""
         for value in [self._argument(state, i) for i in range(_MAX_ARGUMENTS)]:
-            if value is not None and value.base == "sp":
-                _mark_reachable(state, value.offset)
+            reachable_from = _on_stack(value)
+            if reachable_from is not None:
+                _mark_reachable(state, reachable_from)
         if state.reachable_from is not None:
             reachable = (value for at, (value, _) in state.slots.items() if at >= state.reachable_from)
             self._stored.update(value.base for value in reachable if value.base not in ("", "sp"))
@@ -503,6 +547,13 @@ def _after_comparison(state: _State, is_equal: bool) -> _State:
         register, number = state.compared
         after.registers[register] = Value("", number)
     return after
+
+
+def _on_stack(value: Value | None) -> int | None:
+    """Return from where on the stack a pointer reaches; None for one that does not point there."""
+    if value is None or value.base not in ("sp", f"{ALIGNED}sp"):
+        return None
+    return value.offset if value.base == "sp" else -_MAX_STACK_BYTES
 
 
 def _mark_reachable(state: _State, offset: int) -> None:

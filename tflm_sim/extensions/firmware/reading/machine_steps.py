@@ -50,6 +50,14 @@ class Or(NamedTuple):
     second: str
 
 
+class Round(NamedTuple):
+    """``register = source & -multiple``: rounds an address down."""
+
+    register: str
+    source: str
+    multiple: int
+
+
 class Load(NamedTuple):
     """``register = memory[base + offset]``, of ``size`` bytes; a base of "" is an address."""
 
@@ -110,7 +118,9 @@ class ConditionalStep(NamedTuple):
     step: Step
 
 
-Step: TypeAlias = "SetTo | Sum | Shift | Or | Load | Store | Forget | Compare | Branch | CallTo | ConditionalStep"
+Step: TypeAlias = (
+    "SetTo | Sum | Shift | Or | Round | Load | Store | Forget | Compare | Branch | CallTo | ConditionalStep"
+)
 Rule: TypeAlias = "Callable[[Any, str, list[Any]], list[Step] | None]"
 
 
@@ -180,6 +190,11 @@ def added(register: str, terms: list[Any], sign: int) -> list[Step]:
     if isinstance(first, str) and isinstance(second, str):
         return [Sum(register, first, second, sign)]
     return [Forget(register)]
+
+
+def rounded(register: str, source: str, mask: int) -> list[Step] | None:
+    """Return the steps of ``register = source & mask``; None for a mask that does not round."""
+    return [Round(register, source, -mask)] if mask < 0 and -mask & (-mask - 1) == 0 else None
 
 
 def written(instruction: Any) -> list[Step]:

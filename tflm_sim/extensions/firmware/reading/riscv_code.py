@@ -47,6 +47,8 @@ def _data(instruction: Any, name: str, operands: list[Any]) -> list[step.Step] |
             return [step.SetTo(register, "", instruction.address + (number << 12))]
         case ("slli", [str(register), *rest, int(bits)]):
             return [step.Shift(register, rest[0] if rest else register, bits)]
+        case ("andi", [str(register), *rest, int(mask)]):
+            return step.rounded(register, rest[0] if rest else register, mask)
         case ("or", [str(register), *rest, str(second)]):
             return [step.Or(register, rest[0] if rest else register, second)]
     return None
@@ -107,7 +109,7 @@ def _unknown(name: str, operands: list[Any]) -> list[step.Step]:
 
 _RULES = step.by_name(
     {
-        "mv li lui auipc slli or": _data,
+        "mv li lui auipc slli andi or": _data,
         "addi addi4spn add sub addi16sp": _sum,
         " ".join((*_LOADS, *_STORES)): _access,
         "jal jalr j jr ret mret ebreak": _jump,

@@ -11,14 +11,16 @@ constructor into its caller) or not understood leaves what it passes unknown; no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from tflm_sim.extensions.firmware.reading import tflm_names
+from tflm_sim.extensions.firmware.reading.arena_stores import ArenaStore, ArenaStores
 from tflm_sim.extensions.firmware.reading.call_graph import CallGraph, Function
 from tflm_sim.extensions.firmware.reading.code_values import (
+    ALIGNED,
     ARGUMENT,
     CALL,
     CallSite,
@@ -30,6 +32,7 @@ from tflm_sim.extensions.firmware.reading.code_values import (
 from tflm_sim.extensions.firmware.reading.elf import Elf
 from tflm_sim.extensions.firmware.reading.machine_code import decoder
 from tflm_sim.extensions.firmware.reading.symbol_names import function_name, plain_name
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 
 _MAX_DEPTH = 4
 """How many callers up an argument is followed."""
@@ -62,8 +65,11 @@ _TYPE = re.compile(r"([PRK]*)(N?S\w?_|S\d?_|[a-z])")
 _HEAP = {
     "malloc": 0, "pvPortMalloc": 0, "k_malloc": 0, "ps_malloc": 0, "heap_caps_malloc": 0, "_Znaj": 0, "_Znwj": 0,
     "_Znam": 0, "_Znwm": 0, "aligned_alloc": 1, "memalign": 1, "heap_caps_aligned_alloc": 1,
+    "calloc": 1, "k_calloc": 1, "pvPortCalloc": 1, "heap_caps_calloc": 1,
 }  # fmt: skip
 """Functions that take memory from a heap, with the position of the size among their arguments."""
+_HEAP_OF_ROWS = frozenset({"calloc", "k_calloc", "pvPortCalloc", "heap_caps_calloc"})
+"""Those whose first argument is how often it is taken; that of the others with two is the alignment."""
 _KINDS = {
     "5Model": "model",
     "14MicroAllocator": "allocator",
@@ -90,7 +96,9 @@ class InterpreterCall(NamedTuple):
         rest_size: Where that allocator was given two arenas: the bytes of the one for the rest.
         is_on_heap: Whether the arena comes from a heap.
         is_on_stack: Whether it lies on the stack of the function that makes the interpreter, or of a caller.
-        heap_size: Bytes that are taken from the heap for it.
+        is_aligned: Whether it begins at a multiple of 16 that is not known, of a heap or a stack.
+        heap_size: Bytes that are taken from the heap for it; where it begins at a multiple of 16, at least those behind
+            that.
         model: An address in the model.
         resolver: The address of the resolver of operators.
         variables: How many resource variables it has room for; 0 where it is given no table.
@@ -111,6 +119,7 @@ class InterpreterCall(NamedTuple):
     arena_size: int | None = None
     is_on_heap: bool = False
     is_on_stack: bool = False
+    is_aligned: bool = False
     heap_size: int | None = None
     model: int | None = None
     resolver: int | None = None
@@ -147,6 +156,13 @@ class Wait(NamedTuple):
     name: str
 
 
+class OwnStack(NamedTuple):
+    """Where a function of the program sets the stack pointer, before it calls what uses an interpreter."""
+
+    function: str
+    top: int
+
+
 @dataclass(frozen=True, slots=True)
 class SetUp:
     """What the code says.
@@ -162,6 +178,8 @@ class SetUp:
         allocates_in_loop: Whether AllocateTensors() is called in a loop that makes no new interpreter.
         makes_in_loop: Whether an interpreter is made in a loop, each time on the same allocator.
         waits: Loops before AllocateTensors() that the program may not leave.
+        stores: What the program stores into arenas that are in use.
+        stacks: Stacks to which it goes before it uses an interpreter.
     """
 
     interpreters: tuple[InterpreterCall, ...] = ()
@@ -172,6 +190,8 @@ class SetUp:
     allocates_in_loop: bool = False
     makes_in_loop: bool = False
     waits: tuple[Wait, ...] = ()
+    stores: tuple[ArenaStore, ...] = ()
+    stacks: tuple[OwnStack, ...] = ()
 
     @property
     def is_repeated(self) -> bool:
@@ -227,6 +247,8 @@ def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
         allocates_in_loop=in_loop,
         makes_in_loop=makes_again,
         waits=tuple(dict.fromkeys(program.waits())),
+        stores=tuple(dict.fromkeys(program.arena_stores(calls))),
+        stacks=tuple(dict.fromkeys(program.own_stacks())),
     )
 
 
@@ -406,6 +428,29 @@ class _Program:
                     places = {facts.reads[at] for at in loop if at in facts.reads}
                     yield from (Wait(name, at, plain_name(self._names_at[at][0])) for at in self._never_written(places))
 
+    def arena_stores(self, calls: Iterable[InterpreterCall]) -> Iterator[ArenaStore]:
+        """Yield what stores into an arena whose interpreter is used afterwards."""
+        uses = _starts_of(self._graph, _ALLOCATE) | _starts_of(self._graph, _INVOKE)
+        sites: dict[range, set[int]] = {}
+        for call in calls:
+            if call.arena is not None and call.arena_size is not None and call.site is not None:
+                sites.setdefault(range(call.arena, call.arena + call.arena_size), set()).add(call.site)
+        for arena, makers in sites.items():
+            named = {one for one in self._own_functions if self._may_name(one, arena.start, arena.stop)}
+            yield from sorted(ArenaStores(self._graph, self._facts, arena, makers, uses, named).found())
+
+    def own_stacks(self) -> Iterator[OwnStack]:
+        """Yield the stacks to which the program goes itself, for what uses an interpreter."""
+        starts = _starts_of(self._graph, _ALLOCATE) | _starts_of(self._graph, _INVOKE)
+        using = self._graph.leading_to(starts, frozenset())
+        for function in self._own_functions:
+            code = self._reader.halfwords(function)
+            if self._graph.elf.machine == "ARM" and not any(map(_is_to_stack_pointer, code)):
+                continue
+            facts = self._facts(function)
+            if facts.stacks and any(call.target is None or call.target in using for call in facts.calls):
+                yield from (OwnStack(function_name(function.names[0]), top) for top in sorted(facts.stacks))
+
     def _devices(self, facts: CodeFacts, before: Set[int]) -> list[int]:
         """Return places outside of all sections that a function, or one of the program's that it calls, reads."""
         places = {place for at, place in facts.reads.items() if at in before}
@@ -432,7 +477,7 @@ class _Program:
             written = any(
                 place in self._facts(function).written
                 for function in self._own_functions
-                if self._may_name(function, place)
+                if self._may_name(function, place, place + 1)
             )
             if not written and any(one.address <= place < one.address + one.size for one in zeroed):
                 yield place
@@ -467,9 +512,10 @@ class _Program:
 
     def _callee(self, caller: Function, value: Value | None) -> tuple[tuple[str, ...], CallSite | None]:
         """Return the names of the function that a value was returned by, and the call."""
-        if value is None or not value.base.startswith(CALL) or value.offset:
+        base = "" if value is None else value.base.removeprefix(ALIGNED)
+        if value is None or not base.startswith(CALL) or value.offset:
             return (), None
-        site = int(value.base.removeprefix(CALL), 16)
+        site = int(base.removeprefix(CALL), 16)
         call = next((call for call in self._calls_in(caller) if call.site == site), None)
         function = None if call is None or call.target is None else self._graph.functions.get(call.target)
         return (function.names if function else ()), call
@@ -557,12 +603,12 @@ class _Program:
         found = {
             (function, value)
             for function in self._own_functions
-            if self._may_name(function, address)
+            if self._may_name(function, address, address + 1)
             for value in self._facts(function).written.get(address, ())
             if value != Value("", 0)
         }
         function, value = found.pop() if len(found) == 1 else (Function(0, 0, ()), None)
-        return function, None if value is None or value.base.startswith((ARGUMENT, "sp")) else value
+        return function, None if value is None or value.base.startswith((ARGUMENT, "sp", f"{ALIGNED}sp")) else value
 
     @cached_property
     def _own_functions(self) -> tuple[Function, ...]:
@@ -575,12 +621,15 @@ class _Program:
                 found.append(function)
         return tuple(found)
 
-    def _may_name(self, function: Function, address: int) -> bool:
-        """Whether code of ARM has the address, or one near it, among its constants; other code is not asked."""
-        if self._graph.elf.machine != "ARM":
+    def _may_name(self, function: Function, start: int, end: int) -> bool:
+        """Whether code of ARM has an address from ``start`` to ``end``, or one near it, among its constants.
+
+        Other code is not asked, and code that puts constants together of two halves.
+        """
+        if self._graph.elf.machine != "ARM" or any(map(_is_upper_half, self._reader.halfwords(function))):
             return True
         words = (self._reader.constant(at, 4) for at in range(function.start & ~3, function.start + function.size, 4))
-        return any(word is not None and 0 <= address - word < _NEAR for word in words)
+        return any(word is not None and start - _NEAR < word < end for word in words)
 
     def _trace_back(self, caller: Function, facts: dict[str, Value | None]) -> None:
         """Put what the caller's other calls returned into words: a heap's memory, a model, a table of variables."""
@@ -589,10 +638,12 @@ class _Program:
             origin, value = self._resolved(caller, facts.get(name))
             if value is not None and (origin == caller or not value.base):
                 facts[name] = value
-        names, call = self._callee(*((caller, facts.get("arena")) if origin == caller else (origin, value)))
-        position = next((_HEAP[name] for name in names if name in _HEAP), None)
-        if position is not None and call is not None:
-            facts["arena"], facts["heap"] = None, call.arguments[position]
+        value = facts.get("arena") if origin == caller else value
+        names, call = self._callee(origin, value)
+        taker = next((name for name in names if name in _HEAP), None)
+        if taker is not None and call is not None and value is not None:
+            facts["arena"] = None
+            facts |= _of_heap(taker, call.arguments, is_rounded=value.base.startswith(ALIGNED))
         names, call = self._callee(caller, facts.get("model"))
         if any(map(_GET_MODEL.fullmatch, names)) and call is not None:
             facts["model"] = call.arguments[0]
@@ -646,6 +697,16 @@ class _Program:
         return sizes.pop() if len(sizes) == 1 else None
 
 
+def _is_upper_half(code: int) -> bool:
+    """Whether a halfword of Thumb begins MOVT, which sets the upper half of a register."""
+    return code & 0xFBF0 == 0xF2C0
+
+
+def _is_to_stack_pointer(code: int) -> bool:
+    """Whether a halfword of Thumb is MOV of a register into sp; of r7, which holds frames, it is none of interest."""
+    return code & 0xFF87 == 0x4685 and code != 0x46BD
+
+
 def _reached(facts: CodeFacts, start: int, ends: Set[int]) -> Set[int]:
     """Return the instructions that a function may carry out before one of ``ends``."""
     found, work = set[int](), [start]
@@ -655,6 +716,25 @@ def _reached(facts: CodeFacts, start: int, ends: Set[int]) -> Set[int]:
             found.add(at)
             work += facts.following[at]
     return found
+
+
+def _of_heap(name: str, arguments: Sequence[Value | None], *, is_rounded: bool) -> dict[str, Value | None]:
+    """Return the facts about memory that a function takes from a heap.
+
+    Args:
+        name: The function.
+        arguments: What it is passed.
+        is_rounded: Whether the program goes on to the first multiple of 16 in it.
+    """
+    first, size = arguments[0], arguments[_HEAP[name]]
+    number = None if first is None or first.base else first.offset
+    if name in _HEAP_OF_ROWS and number != 1:
+        size = None if number is None or size is None or size.base else Value("", number * size.offset)
+    if is_rounded and size is not None:
+        size = size._replace(offset=size.offset - (BUFFER_ALIGNMENT - 1))
+    is_alignment = _HEAP[name] == 1 and name not in _HEAP_OF_ROWS
+    is_aligned = is_rounded or (is_alignment and number is not None and number % BUFFER_ALIGNMENT == 0)
+    return {"heap": size, **({"aligned": Value("", 1)} if is_aligned else {})}
 
 
 def _numbers(facts: Mapping[str, Value | None]) -> dict[str, int]:
@@ -667,12 +747,13 @@ def _interpreter(facts: Mapping[str, Value | None], is_own: bool) -> Interpreter
     has_table = facts.get("variables", Value("", 0)) != Value("", 0)
     shares = not is_own and "table_site" in numbers and numbers["table_site"] == numbers.get("site")
     preserve = numbers.get("preserve") if "preserve" in facts else 0
-    arena = facts.get("arena")
+    base = "" if (arena := facts.get("arena")) is None else arena.base
     return InterpreterCall(
         arena=numbers.get("arena"),
         arena_size=numbers.get("size"),
         is_on_heap="heap" in facts,
-        is_on_stack=arena is not None and arena.base == "sp",
+        is_on_stack=base.removeprefix(ALIGNED) == "sp",
+        is_aligned=base.startswith(ALIGNED) or "aligned" in facts,
         heap_size=numbers.get("heap"),
         model=numbers.get("model"),
         resolver=numbers.get("resolver"),

@@ -86,6 +86,8 @@ def _sum(instruction: Any, name: str, operands: list[Any]) -> list[step.Step] | 
     match name, operands:
         case ("xor", [str(register), str(other)]) if register == other and size >= 4:
             return [step.SetTo(register, "", 0)]
+        case ("and", [str(register), int(mask)]) if size == 8:
+            return step.rounded(register, register, mask)
         case ("add" | "sub", [str(register), str() | int() as term]) if size == 8:
             return step.added(register, [term], -1 if name == "sub" else 1)
     return None
@@ -117,6 +119,6 @@ def _compare(instruction: Any, name: str, operands: list[Any]) -> list[step.Step
 
 
 _RULES = step.by_name(
-    {"lea mov movabs movzx": _move, "xor add sub": _sum, "push pop leave": _stack, "cmp test": _compare}
+    {"lea mov movabs movzx": _move, "xor and add sub": _sum, "push pop leave": _stack, "cmp test": _compare}
 )
 """What is read of x86-64's instructions, as in arm_code.py."""

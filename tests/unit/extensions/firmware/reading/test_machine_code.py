@@ -17,6 +17,7 @@ from tflm_sim.extensions.firmware.reading.machine_steps import (
     Forget,
     Load,
     Or,
+    Round,
     SetTo,
     Shift,
     Step,
@@ -108,6 +109,10 @@ INSTRUCTIONS = [
     ("cortex-m4", "41ea0200", [Or("r0", "r1", "r2")]),  # orr.w r0, r1, r2
     ("cortex-m4", "0843", [Or("r0", "r0", "r1"), Compare("r0", 0)]),  # orrs r0, r1
     ("cortex-m4", "41ea4200", [Forget("r0")]),  # orr.w r0, r1, r2, lsl #1
+    ("cortex-m4", "21f00f00", [Round("r0", "r1", 16)]),  # bic.w r0, r1, #15
+    ("cortex-m4", "30f00f00", [Round("r0", "r0", 16), Compare("r0", 0)]),  # bics.w r0, r0, #15
+    ("cortex-m4", "21f00500", [Forget("r0")]),  # bic.w r0, r1, #5
+    ("cortex-m4", "21ea0200", [Forget("r0")]),  # bic.w r0, r1, r2
     ("cortex-m4", "0728", [Compare("r0", 7)]),  # cmp r0, #7
     ("cortex-m4", "8842", [Forget("cpsr"), Compare(None, 0)]),  # cmp r0, r1
     ("cortex-m4", "7047", [Branch(None, False, returns=True)]),  # bx lr
@@ -130,6 +135,9 @@ INSTRUCTIONS = [
     ("riscv32", "0e05", [Shift("a0", "a0", 3)]),  # sll a0,a0,0x3
     ("riscv32", "33e5c500", [Or("a0", "a1", "a2")]),  # or a0,a1,a2
     ("riscv32", "4d8d", [Or("a0", "a0", "a1")]),  # or a0,a0,a1
+    ("riscv32", "13f505ff", [Round("a0", "a1", 16)]),  # andi a0,a1,-16
+    ("riscv32", "4199", [Round("a0", "a0", 16)]),  # andi a0,a0,-16
+    ("riscv32", "13f5f500", [Forget("a0")]),  # andi a0,a1,15
     ("riscv32", "1385c5ff", [SetTo("a0", "a1", -4)]),  # add a0,a1,-4
     ("riscv32", "3385c500", [Sum("a0", "a1", "a2", 1)]),  # add a0,a1,a2
     ("riscv32", "2e95", [Sum("a0", "a0", "a1", 1)]),  # add a0,a0,a1
@@ -172,6 +180,8 @@ INSTRUCTIONS = [
     ("x86-64", "0fb64702", [Load("rax", "rdi", 2, 1)]),  # movzx eax,BYTE PTR [rdi+0x2]
     ("x86-64", "0fb6c3", [Forget("rax")]),  # movzx eax,bl
     ("x86-64", "4883c008", [SetTo("rax", "rax", 8), Compare(None, 0)]),  # add rax,0x8
+    ("x86-64", "4883e0f0", [Round("rax", "rax", 16), Compare(None, 0)]),  # and rax,-16
+    ("x86-64", "83e0f0", [Forget("rflags"), Forget("rax"), Compare(None, 0)]),  # and eax,-16
     ("x86-64", "4801d8", [Sum("rax", "rax", "rbx", 1), Compare(None, 0)]),  # add rax,rbx
     ("x86-64", "83c008", [Forget("rflags"), Forget("rax"), Compare(None, 0)]),  # add eax,0x8
     ("x86-64", "4829d8", [Sum("rax", "rax", "rbx", -1), Compare(None, 0)]),  # sub rax,rbx

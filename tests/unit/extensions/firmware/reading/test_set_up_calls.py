@@ -82,6 +82,7 @@ def test_what_no_call_returned_has_no_callee() -> None:
     [
         ("malloc", "arena", {"arena": None, "heap": GIVEN[0]}),
         ("aligned_alloc", "arena", {"arena": None, "heap": GIVEN[1]}),
+        ("calloc", "arena", {"arena": None, "heap": Value("", 1000 * 1001)}),
         ("malloc", "model", {"model": RETURNED}),
         ("_ZN6tflite8GetModelEPKv", "model", {"model": GIVEN[0]}),
         ("_ZN11flatbuffers7GetRootIN6tflite5ModelEEEPKT_PKv", "model", {"model": GIVEN[0]}),
@@ -103,6 +104,16 @@ def test_what_a_call_returned_is_traced_to_what_it_was_given(
     facts: dict[str, Value | None] = {fact: RETURNED}
     program(name)._trace_back(CALLER, facts)
     assert facts == found
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "returned", "heap"),
+    [("memalign", 16, RETURNED, GIVEN[1]), ("malloc", 4015, Value(f"aligned {RETURNED.base}", 0), Value("", 4000))],
+)
+def test_memory_of_a_heap_may_begin_at_a_multiple_of_16(name: str, first: int, returned: Value, heap: Value) -> None:
+    facts: dict[str, Value | None] = {"arena": returned}
+    program(name, arguments=(Value("", first), *GIVEN[1:]))._trace_back(CALLER, facts)
+    assert facts == {"arena": None, "heap": heap, "aligned": Value("", 1)}
 
 
 @pytest.mark.parametrize(
