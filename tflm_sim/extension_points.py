@@ -8,7 +8,7 @@ from typing import Protocol
 
 from tflm_sim.arena.events import Event
 from tflm_sim.checks.doubts import Doubt
-from tflm_sim.checks.program_need import ProgramNeed
+from tflm_sim.checks.program_need import BankNeed, ProgramNeed
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.logs.crashes import CodePlace
 from tflm_sim.model.types import Model
@@ -118,6 +118,10 @@ class ProgramFigures(Protocol):
         """As ``smallest``, of arenas whose sizes are multiples of 16."""
 
     @property
+    def banks(self) -> tuple[BankNeed, ...]:
+        """What each bank must have, where the planner is that of banks.h; no size is tried then."""
+
+    @property
     def parts(self) -> Mapping[str, object]:
         """The parts of a document that say how that was measured."""
 
@@ -200,7 +204,7 @@ class Programs(Protocol):
             configurations: Its set-up on each target that is possible, the likeliest first.
             limit: Bytes of the arena that is asked about, of both where there are two; None where only the need is.
             address: Where the arena starts, modulo 16; None for where the program has it.
-            into: That of the one that gets the model, from 1 on, in the order of the calls in the code
+            into: The number of the interpreter that gets the model, from 1 on, in the order of the calls in the code
                 that make them; 0 for any.
             settled: Settings that the user named: "planner", "resource_variables".
             command: What executes the program with this model, which may settle a doubt.

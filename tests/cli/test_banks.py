@@ -104,6 +104,7 @@ def test_a_picture_shows_each_bank(tmp_path: Path, capsys: pytest.CaptureFixture
         (["plan", "sample:sine", *TWO, "--csv"], "--bank does not go with --csv"),
         (["size", "sample:sine", *TWO, "--arena-size", "1000"], "--bank does not go with --arena-size"),
         (["check", "sample:sine", *TWO, "--limit", "1000"], "--bank does not go with --limit"),
+        (["check", "sample:sine", *TWO, "--board", "pico", "--beside", "ble"], "--bank does not go with --beside"),
         (["size", "sample:sine", "--bank", "dtcm=64KiB"], "--bank is given 1 time"),
     ],
 )

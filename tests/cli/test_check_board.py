@@ -7,7 +7,10 @@ import pytest
 
 import tflm_sim
 from tflm_sim.cli import main
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.types import TensorType
 from tflm_sim.samples import sample_path
+from tflm_sim.units import format_size
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
@@ -292,3 +295,24 @@ def test_size_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(capsys.readouterr().out)
     assert (document["answer"], document["ram"]["left"]) == ("if", 169_488)
     assert main([*given, "--map"]) == 2
+    assert "--beside does not go with --map; remove one of them" in capsys.readouterr().err
+
+
+def test_size_says_no_too_where_the_model_is_larger_than_the_flash(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    builder = ModelBuilder()
+    source = builder.tensor((1, 16_384), TensorType.INT8, scale=0.5)
+    weights = builder.tensor((40, 16_384), TensorType.INT8, scale=0.5, data=bytes(40 * 16_384))
+    result = builder.tensor((1, 40), TensorType.INT8, scale=0.5)
+    builder.operator("FULLY_CONNECTED", [source, weights], [result])
+    path = tmp_path / "large.tflite"
+    path.write_bytes(builder.build(inputs=[source], outputs=[result]))
+    size = format_size(path.stat().st_size)
+    said = f"no: the file alone has {size}, the flash of nicla-sense-me 524,288 B (512.0 KiB)"
+    for verb in ("check", "size"):
+        given = [verb, str(path), "--board", "nicla-sense-me", "--library", "chirale", "--beside", "core"]
+        assert main(given) == 1
+        assert said in " ".join(capsys.readouterr().out.split())
+        assert main([*given, "--json"]) == 1
+        assert json.loads(capsys.readouterr().out)["answer"] == "no"

@@ -221,6 +221,61 @@ def test_platformio_s_extends_and_extra_configs_and_references_are_followed(
     assert (found["library"]["text"], found["board"]["text"]) == ("chirale 2.0.0", "nano33ble")
 
 
+NESTED = "".join(f"a{place} = {f'${{x.a{place + 1}}}' * 100}\n" for place in range(10))
+"""Ten lines that stand for 100^10 references."""
+
+
+@pytest.mark.parametrize(
+    ("files", "board"),
+    [
+        ({"platformio.ini": f"[env:a]\nboard = nano33ble\nlib_deps = ${{x.a0}}\n[x]\n{NESTED}"}, "nano33ble"),
+        ({"platformio.ini": "[env:a]\nboard = ${this.own}\nown = ${this.own}nano33ble\n"}, None),
+        (
+            {
+                **PICO,
+                "CMakeLists.txt": f"set(A{' ' * 500_000}\n{chr(10) * 500_000}set(PICO_BOARD pico2)\npico_sdk_init()",
+            },
+            "pico2",
+        ),
+        ({".cproject": f'stm32{"<option target_board " * 40_000}<option a.target_board" value="pico2">'}, "pico2"),
+        ({"Makefile": "", "a.ld": "RAM" * 300_000, "b.ld": f"RAM{' ' * 900_000}", ".mbed": "TARGET=PICO\n"}, "PICO"),
+        ({**ZEPHYR, "a.overlay": "/* " * 20_000, ".west/config": "[build]\nboard = pico2\n"}, "pico2"),
+    ],
+)
+def test_files_that_are_made_to_take_long_are_read_as_fast_as_others(
+    files: dict[str, str], board: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = project_of(checked(tmp_path, files, capsys))
+    assert (found["board"] and found["board"]["text"]) == board
+
+
+@pytest.mark.parametrize(
+    "flags",
+    ["-DARENA_BYTES=3072", "-Wall -D ARENA_BYTES=3072 -DB", "'-DARENA_BYTES=3 * 1024'", '-DARENA_BYTES="(3 * 1024)"'],
+)
+def test_flags_of_platformio_are_read_with_their_quotes(
+    flags: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {
+        "platformio.ini": f"[env:a]\nboard = nano33ble\nbuild_flags = -Os\n  {flags}\n",
+        "src/main.cpp": MAIN.replace("2 * 1024", "ARENA_BYTES"),
+    }
+    assert checked(tmp_path, files, capsys)["limit"] == 3072
+
+
+@pytest.mark.parametrize("value", ["(3*1024)", '"3 * 1024"', '"(1 + 2) * 1024"'])
+@pytest.mark.parametrize("definition", ["ARENA_BYTES=${SIZE}", '"ARENA_BYTES=3 * 1024"', "-DARENA_BYTES=${SIZE}"])
+def test_what_cmake_sets_and_defines_is_taken_whole(
+    value: str, definition: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cmake = f"set(SIZE {value} CACHE STRING x)\ntarget_compile_definitions(app PRIVATE {definition} B=1)\n"
+    files = {
+        "CMakeLists.txt": f"{ZEPHYR['CMakeLists.txt']}{cmake}",
+        "src/main.cpp": MAIN.replace("2 * 1024", "ARENA_BYTES"),
+    }
+    assert checked(tmp_path, files, capsys)["limit"] == 3072
+
+
 def test_a_sketch_s_default_profile_counts_and_not_the_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -362,6 +417,10 @@ def test_a_device_of_esphome_is_its_wake_words_and_what_is_downloaded_is_asked_f
         ("esphome:\nmicro_wake_word: [unclosed\n", "is no YAML"),
         ("esphome:\nmicro_wake_word:\npackages:\n  a: !include a.yaml\n", "is larger than any configuration"),
         ("esphome:\nmicro_wake_word:\n  models: !include ../../etc/passwd.yaml\n", "which lies outside"),
+        (
+            f"esphome:\nmicro_wake_word:\n  models: [$a]\nsubstitutions:\n  a: '{'$b' * 4000}'\n  b: '{'$a' * 4000}'\n",
+            "$b",
+        ),
         ("esphome:\nmicro_wake_word:\n  models: [../../etc/x.json, '\\0', {a: b}, 3, null]\n", "the wake word"),
     ],
 )

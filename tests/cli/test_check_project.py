@@ -87,9 +87,13 @@ def test_a_sketch_is_named_by_its_file_too_and_other_verbs_say_which_one_reads_i
         assert capsys.readouterr().err == said
 
 
-def test_one_project_is_checked_at_a_time(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_project_is_checked_at_a_time_and_what_is_for_a_model_is_refused(
+    sketch: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["check", "sine", "sine"]) == 2
     assert capsys.readouterr().err.startswith("tflm-sim check: one project at a time, with one model: ")
+    assert main(["check", "sine", "--board", "nano33ble", "--beside", "ble"]) == 2
+    assert "sine is an Arduino sketch: --beside is for a model; name that" in capsys.readouterr().err
 
 
 def test_a_sketch_that_does_not_fit_names_the_command_that_makes_its_model_smaller(

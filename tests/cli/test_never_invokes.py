@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from tflm_sim.cli import main
-from tflm_sim.model.build import ModelBuilder
+from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
+from tflm_sim.model.build import ModelBuilder, offline_plan
+from tflm_sim.model.rewrite import with_metadata
 from tflm_sim.model.types import TensorType
 
 WILD = Path(__file__).resolve().parents[2] / "../shared/wild"
@@ -64,6 +66,18 @@ def test_figures_of_it_have_the_exit_code_of_what_fails_in_tflm(
     monkeypatch.chdir(Path(mirror).parent)
     assert main([words[0], mirror, *words[1:]]) == 4
     assert "MIRROR_PAD" in "".join(capsys.readouterr())
+
+
+def test_beside_what_is_on_a_board_it_is_a_no(mirror: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = run(capsys, "size", mirror, "--board", "nano33ble", "--library", "chirale", "--beside", "ble", "--json")
+    assert (code, json.loads(out)["answer"]) == (4, "no")
+
+
+def test_what_overlaps_in_it_is_found_all_the_same(mirror: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = Path(mirror)
+    path.write_bytes(with_metadata(path.read_bytes(), OFFLINE_MEMORY_ALLOCATION, offline_plan([0, -1, 0])))
+    code, out = run(capsys, "trace", mirror, "--invoke", "1")
+    assert (code, out.count("[live-buffers-overlap]"), out.count("but Invoke() fails")) == (4, 1, 1)
 
 
 @pytest.mark.shared("wild")

@@ -64,6 +64,7 @@ __attribute__((noinline)) int MicroInterpreter::Invoke() {
 asm(".section .rodata\\n .balign 16\\n .space SKIPPED\\n own_model: .incbin \\"own.tflite\\"\\n .previous");
 extern "C" const uint8_t own_model[];
 alignas(16) uint8_t tensor_arena[ARENA] = {1};
+MORE
 tflite::MicroInterpreter interpreter;
 #ifdef OTHER
 asm(".section .rodata\\n .balign 16\\n other_model: .incbin \\"other.tflite\\"\\n .previous");
@@ -100,6 +101,7 @@ def built(
     other: bytes = b"",
     skipped: int = 0,
     arena: int = 4096,
+    more: str = "",
     namespaces: str = "2026-08-20",
 ) -> Path:
     """Return the program.
@@ -111,6 +113,7 @@ def built(
         stray: A statement of Invoke(), which may write where it should not.
         other: The model of a second interpreter, with an arena of its own; b"" for none.
         arena: Bytes of each arena.
+        more: Declarations behind the arena's.
         skipped: Bytes between a multiple of 16 and its first model.
         namespaces: A day of :data:`elf_program.NAMESPACES`.
     """
@@ -125,5 +128,5 @@ def built(
         (folder / "other.tflite").write_bytes(other)
         flags.append("-DOTHER")
     flags += elf_program.NAMESPACES[namespaces]
-    source = {"main.cc": elf_program.SCHEMA + PARTS[0] + INTERPRETER}
+    source = {"main.cc": elf_program.SCHEMA + PARTS[0] + INTERPRETER.replace("MORE\n", more)}
     return elf_program.build(folder, "arm-none-eabi-g++ -mcpu=cortex-m4 -mthumb", source, *flags)

@@ -18,9 +18,11 @@ from tflm_sim.extensions.firmware.execution_text import ExecutionDocument, verdi
 from tflm_sim.extensions.firmware.reading.bank_plans import bank_plans, banks_in
 from tflm_sim.extensions.firmware.reading.image import load_image
 from tflm_sim.planners import native
+from tflm_sim.samples import sample_path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import elf_program
+import model_program
 from test_banks_header import tflm
 from test_firmware_verb import MESSAGE
 
@@ -215,3 +217,75 @@ def test_an_executed_program_tells_what_each_bank_needs() -> None:
     assert verdicts(document) == [
         "no: psram (14,655 B) is too small by 1 B; dtcm (8,000 B) needs 8,000 B and psram (14,655 B) needs 14,656 B"
     ]
+
+
+BARE = 0x20008000
+"""RAM of an emulated Cortex-M4 in which no object of the program lies."""
+OWN_PLAN = """
+struct Need { const char *bank; uint32_t needed, planned; };
+struct Plan {
+  char mark[12];
+  uint8_t banks, head, tail, unused;
+  const char *model;
+  uint32_t count;
+  const void *entries;
+  const Need *needs;
+};
+struct Bank { uint32_t base, size; };
+struct Given { const Plan *plan; Bank banks[2]; };
+alignas(16) uint8_t small[96] = {1};
+const Need needs[2] = {{"dtcm", 500, 0}, {"psram", 64, 64}};
+const Plan plan = {"tflm_banks1", 2, 0, 0, 0, "own", 0, nullptr, needs};
+__attribute__((used)) Given given = {&plan, {{(uint32_t)tensor_arena, ARENA}, {WHERE, GIVEN}}};
+"""
+
+
+def bare_program(folder: Path, stray: str, *, where: str = hex(BARE), given: int = 64) -> str:
+    """Return a program whose planner has its arena as the one bank, and the other one at ``where``."""
+    pytest.importorskip("unicorn")
+    source = OWN_PLAN.replace("WHERE", where).replace("GIVEN", str(given))
+    model = sample_path("sine").read_bytes()
+    return str(model_program.built(folder, model, ((1, 1), (1, 1)), stray=stray, more=source))
+
+
+def test_a_bank_without_a_symbol_is_the_planners_and_its_end_is_watched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inside = f"*(volatile uint8_t *)({BARE} + 63) = 1"
+    code, text = said(capsys, "firmware", bare_program(tmp_path / "a", inside), "--run", "--invoke", "1")
+    assert text.splitlines()[0] == "yes: dtcm (4,096 B) needs 500 B and psram (64 B) needs 64 B"
+    assert (code, "outside " in text) == (0, False)
+    behind = f"*(volatile uint8_t *)({BARE} + 64) = 1"
+    code, text = said(capsys, "firmware", bare_program(tmp_path / "b", behind), "--run", "--invoke", "1")
+    assert text.startswith("no: Invoke() stores 1 B out of bounds; dtcm ")
+    assert (code, f"outside   1 B at {BARE + 64:#x}, " in text) == (1, True)
+
+
+def test_executed_for_check_the_answer_names_what_each_bank_needs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elf = bare_program(tmp_path / "a", f"*(volatile uint8_t *){BARE} = 1")
+    check = ["check", "sample:sine", "--limit", "400", "--executed", "--firmware"]
+    code, text = said(capsys, *check, elf)
+    first = "yes: needs 500 B in dtcm (of 4,096 B) and 64 B in psram (of 64 B)"
+    assert (code, text.splitlines()[0]) == (0, first)
+    assert "the simulation differs" not in text
+    code, text = said(capsys, *check, elf, "--json")
+    verdict = json.loads(text)
+    assert (verdict["smallest_arena_bytes"], verdict["limit"]) == (564, None)
+    assert [(bank["name"], bank["size"], bank["needed"]) for bank in verdict["executed"]["banks"]] == [
+        ("dtcm", 4096, 500),
+        ("psram", 64, 64),
+    ]
+    code, text = said(capsys, *check, bare_program(tmp_path / "b", f"*(volatile uint8_t *)({BARE} + 64) = 1"))
+    assert (code, text.splitlines()[0]) == (1, "no: Invoke() stores 1 B out of bounds")
+    assert main(["size", "--firmware", elf, "--executed"]) == 3
+    assert "its tensors lie in several banks of RAM" in capsys.readouterr().err
+
+
+def test_a_bank_that_is_larger_than_the_object_it_is_is_a_no(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elf = bare_program(tmp_path, "(void)0", where="(uint32_t)small", given=100)
+    code, text = said(capsys, "firmware", elf, "--run", "--invoke", "1")
+    assert (code, text.startswith("no: 100 B are passed for small, which has 96 B there; dtcm ")) == (1, True)

@@ -230,16 +230,16 @@ def test_diff_takes_one_model_in_two_programs(program: str, with_two: str, capsy
     ("arguments", "words"),
     [
         (["trace"], "no model is given"),
-        (["trace", MODEL, "--firmware", "APP", "--executed", "--arena-size", "64"], "remove --arena-size"),
+        (["trace", MODEL, "--firmware", "APP", "--executed", "--arena-size", "64"], "with --arena-size; remove one"),
         (["diff", "APP", MODEL], "is a linked program; add --executed to run it with its own model"),
-        (["diff", "APP", "--executed", "--split-arenas"], "remove --split-arenas"),
+        (["diff", "APP", "--executed", "--split-arenas"], "with --split-arenas; remove one"),
         (["diff", MODEL, "--executed"], "--executed needs --firmware APP.elf"),
         (["size", MODEL, "--executed"], "--executed needs --firmware APP.elf"),
-        (["size", MODEL, "--firmware", "APP", "--executed", "--jsonl"], "remove --jsonl"),
+        (["size", MODEL, "--firmware", "APP", "--executed", "--jsonl"], "with --jsonl; remove one"),
         (["size"], "no model is given"),
         (["report", "-o", "report.html"], "no model is given"),
-        (["check", MODEL, "--firmware", "APP", "--executed", "--board", "nano33ble"], "remove --board"),
-        (["report", MODEL, "--firmware", "APP", "--executed", "--advise", "-o", "-"], "remove --executed"),
+        (["check", MODEL, "--firmware", "APP", "--executed", "--board", "nano33ble"], "with --board; remove one"),
+        (["report", MODEL, "--firmware", "APP", "--executed", "--advise", "-o", "-"], "with --executed; remove one"),
     ],
 )
 def test_what_does_not_go_together_is_refused(

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.checks.candidates import candidate_text
 from tflm_sim.checks.doubts import Doubt
-from tflm_sim.checks.program_need import ProgramNeed
+from tflm_sim.checks.program_need import BankNeed, ProgramNeed, bank_words
 from tflm_sim.checks.verdict import Verdict, baseline_key
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
@@ -123,7 +123,7 @@ def judge(
         fits, reason, log = _in_an_arena(roomy, limit, simulate)
     elif chosen is not None and beside:
         ram = ram_beside(chosen, beside, configuration.target.runtime.snapshot)
-        limit, fits, reason, doubts = in_what_is_left(chosen, beside, ram, needed)
+        limit, fits, reason, doubts = _in_what_is_left(chosen, beside, ram, needed)
     else:
         assert chosen is not None, "there is a limit or a board"
         limit, fits, reason = _on_the_chip(chosen, needed)
@@ -176,6 +176,8 @@ class ExecutedFigures(Protocol):
     @property
     def multiple_of_16(self) -> int | None: ...
     @property
+    def banks(self) -> tuple[BankNeed, ...]: ...
+    @property
     def works(self) -> bool | None: ...
     @property
     def reason(self) -> str: ...
@@ -194,6 +196,14 @@ def judge_measured(
 ) -> Verdict:
     """Return the verdict on a model that a program was executed with, in an arena of ``limit`` bytes among others."""
     needed = measured.multiple_of_16
+    if measured.banks:
+        is_good = measured.works is True
+        reason = f"needs {bank_words(measured.banks)}" if is_good else measured.reason
+        return Verdict(
+            name, key, needed, None, measured.works, before, reason, () if is_good else measured.log, model=model,
+            smallest=measured.smallest, parts=measured.parts, doubts=measured.doubts if measured.works else (),
+            figures=measured,
+        )  # fmt: skip
     if needed is None:
         return Verdict(
             name, key, None, limit, False, before, measured.reason, measured.log, model=model, parts=measured.parts,
@@ -238,7 +248,7 @@ def _too_small(needed: int, limit: int) -> str:
     return f"needs {format_size(needed)}, {format_size(needed - limit)} more than {format_size(limit)}"
 
 
-def in_what_is_left(
+def _in_what_is_left(
     chosen: Board, beside: str, ram: RamBeside | None, needed: int
 ) -> tuple[int | None, bool | None, str, tuple[Doubt, ...]]:
     """Judge an arena in what a board's software leaves; return the limit, whether it fits, why not, and doubts."""
@@ -246,10 +256,10 @@ def in_what_is_left(
         bank, fits, reason = _on_the_chip(chosen, needed)
         return bank, fits, reason, ()
     if ram is None:
-        known = ", ".join(dict.fromkeys(one.beside for one in figures_of(chosen))) or "nothing"
+        known = ", ".join(dict.fromkeys(one.beside for one in figures_of(chosen)))
         reason = (
-            f"needs {format_size(needed)}; there is no figure of what {chosen.name} has left beside {BESIDE[beside]} "
-            f"(there are some for: {known}); say it with `ram_free=`"
+            f"needs {format_size(needed)}; there is no figure of what {chosen.name} has left beside {BESIDE[beside]}"
+            f"{f' (there are some for: {known})' if known else ''}; say it with `ram_free=`"
         )
         return None, None, reason, ()
     if needed > ram.left:

@@ -369,8 +369,7 @@ def configured(args: argparse.Namespace, name: str, model: Model) -> tuple[Confi
     """
     if not args.firmware:
         return configuration(args), None
-    limit = arena_size(args) if hasattr(args, "arena_size") else None
-    need = program_need(args, name, model, possible_configurations(args), limit)
+    need = program_need(args, name, model, possible_configurations(args), arena_size(args))
     if need.simulation is None:
         raise FirmwareError(need.reason, path=args.firmware)
     return need.configuration, need
@@ -607,7 +606,8 @@ def load_custom_ops(path: str) -> tuple[OpModel, ...]:
 
 def arena_size(args: argparse.Namespace) -> int | None:
     """Return the bytes of --arena-size, None without it."""
-    return None if args.arena_size is None else parse_size(args.arena_size)
+    given = getattr(args, "arena_size", None)
+    return None if given is None else parse_size(given)
 
 
 def code_of(simulation: Simulation) -> int:

@@ -87,8 +87,6 @@ _SEARCH_SECONDS = 5.0
 
 _SIDE_BY_SIDE = ("compare_target", "compare_board", "compare_planner", "compare_model")
 
-"""A head and rows of cells."""
-
 
 def _form(output: str) -> str:
     """Return the format for a file's name; without an ending it is the HTML page."""

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.checks.doubts import EXIT_CODES, Answer, answer_of, first_words
+from tflm_sim.checks.doubts import EXIT_CODES
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import ProgressLine, say, say_json, say_verdict, terminal_width, wants_color
 from tflm_sim.device.configuration import Configuration, planner_words
@@ -26,9 +26,9 @@ from tflm_sim.units import format_size
 
 if TYPE_CHECKING:
     from tflm_sim.checks.program_need import ProgramNeed
+    from tflm_sim.checks.verdict import Verdict
     from tflm_sim.extension_points import ProgramFigures
     from tflm_sim.report.document import ArenaDocument, ErrorDocument, SizeDocument
-    from tflm_sim.targets.ram_beside import RamBeside
 
 ABOUT = """
 TensorFlow Lite Micro (TFLM) runs a model in one block of memory, the tensor
@@ -133,14 +133,12 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
             is_sized and args.split_arenas,
             "--arena-size is for one arena and --split-arenas for two; remove one of them",
         ),
-        (
-            args.beside is not None and (is_sized or args.map or args.jsonl or args.split_arenas or args.firmware),
-            "--beside says what a board's software leaves for the smallest arena; remove the other option",
-        ),
         (is_sized and args.jsonl, "--jsonl reports smallest arenas; --arena-size goes with --json, a model at a time"),
     ):
         if is_wrong:
             raise UsageError(sentence)
+    if args.beside is not None:
+        options.refuse_besides(args, "beside", others=("arena_size", "map", "jsonl", "split_arenas", "firmware"))
 
 
 def _one(args: argparse.Namespace, name: str, model: Model, possible: Sequence[Configuration]) -> int:
@@ -252,22 +250,22 @@ def _other_source(args: argparse.Namespace, name: str, problem: NoModelError) ->
 def _say(args: argparse.Namespace, simulation: Simulation, parts: Mapping[str, object]) -> int:
     """Print what a model needs, and with --beside whether that is left; return the exit code."""
     config = simulation.configuration
-    ram = _ram_of(args, config)
-    fitting: Answer | None = None
-    lines: list[str] = []
-    if args.beside is not None and simulation.smallest is not None:
-        fitting, lines = _left(args, ram, simulation.smallest.multiple_of_16)
-    code = options.code_of(simulation) or (0 if fitting is None else EXIT_CODES[fitting])
+    fitting = None if args.beside is None else _beside(args, simulation)
+    code = options.code_of(simulation) or (0 if fitting is None else fitting.exit_code)
+    assumed = options.assumed(args, config)
     if args.json:
         from tflm_sim.report.document import size_document
 
-        say_json(
-            size_document(simulation, parts=parts, assumed=options.assumed(args, config), ram=ram, fitting=fitting)
-        )
+        ram, answer = (None, None) if fitting is None else (fitting.ram, fitting.answer)
+        say_json(size_document(simulation, parts=parts, assumed=assumed, ram=ram, fitting=answer))
         return code
-    assumed, remarks = options.assumed(args, config), options.kernels_remark(args, config)
+    remarks = options.kernels_remark(args, config)
     say(*size_lines(simulation, assumed=assumed, remarks=remarks, has_ledger=args.all))
-    say(*lines)
+    if fitting is not None and simulation.failure is None:
+        from tflm_sim.report.verdict_text import answer_line, ram_lines
+
+        say("", f"fits: {answer_line(fitting)}")
+        say(*([] if fitting.ram is None else ram_lines(fitting.ram, has_sources=args.all)))
     if not args.all and simulation.failure is None:
         say(EVERY_BYTE)
     if told := part_lines("SizeDocument", parts):
@@ -275,33 +273,12 @@ def _say(args: argparse.Namespace, simulation: Simulation, parts: Mapping[str, o
     return code
 
 
-def _ram_of(args: argparse.Namespace, config: Configuration) -> RamBeside | None:
-    """Return what the software of ``--beside`` leaves of the board; None without the option, or without a figure."""
-    if args.beside is None:
-        return None
-    from tflm_sim.checks.judge import room_on  # Most who size name no board.
-    from tflm_sim.targets.ram_beside import ram_beside
+def _beside(args: argparse.Namespace, simulation: Simulation) -> Verdict:
+    """Return the verdict on the smallest arena beside what else is in the board's RAM."""
+    from tflm_sim.checks.judge import judge, room_on  # Most who size name no board.
 
     room = room_on(args.board, limit=None, ram_free=None, has_external_ram=False, beside=args.beside)
-    assert room.board is not None, "what is beside needs a board"
-    return ram_beside(room.board, room.beside, config.target.runtime.snapshot)
-
-
-def _left(args: argparse.Namespace, ram: RamBeside | None, needed: int) -> tuple[Answer, list[str]]:
-    """Return whether the arena fits in what is left of the board, and lines: on what that hangs, and the figures."""
-    from tflm_sim.checks.judge import in_what_is_left
-    from tflm_sim.report.verdict_text import ram_lines
-    from tflm_sim.targets.boards import board
-    from tflm_sim.targets.ram_beside import beside_of
-
-    limit, works, reason, doubts = in_what_is_left(board(args.board), beside_of(args.beside), ram, needed)
-    fits = reason or f"needs {format_size(needed)} of {limit:,} B"
-    lines = [
-        "",
-        f"fits: {first_words(works, doubts)}: {fits}",
-        *(ram_lines(ram, has_sources=args.all) if ram is not None else []),
-    ]
-    return answer_of(works, doubts), lines
+    return judge("", simulation.model, simulation.configuration, room, simulate=lambda *_: simulation)
 
 
 def _map(args: argparse.Namespace, model: Model, config: Configuration) -> int:

@@ -57,15 +57,15 @@ def run_sanitizer(args: argparse.Namespace) -> int:
     except SimulatedFailure:
         _say_findings(findings_until_failure(model, config))
         raise
+    _say_findings(findings)
     problem = simulated(model, config).invoke_problem
     if problem is not None:
         say(str(problem))
         return SimulatedFailure.exit_code
-    if not findings:
-        say(f"nothing wrong in AllocateTensors() and {args.invoke} invocation{'s' * (args.invoke != 1)}")
-        return 0
-    _say_findings(findings)
-    return 1
+    if findings:
+        return 1
+    say(f"nothing wrong in AllocateTensors() and {args.invoke} invocation{'s' * (args.invoke != 1)}")
+    return 0
 
 
 def _say_findings(findings: Iterable[Finding]) -> None:

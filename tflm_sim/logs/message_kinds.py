@@ -23,7 +23,7 @@ class Role(Enum):
     MODEL = "what is wrong with the model or the registered operators"
     SEQUENCE = "the program calls TFLM in a wrong order"
     NOTE = "a fact on the way"
-    ADDRESS = "an address in the report of a fault"
+    ADDRESS = "a further line in the report of a fault, often with an address"
     BUILD = "the linker refused the program"
     STOPPED = "the processor or the system stopped the program"
     REPORT = "the report of a fault begins, and its other lines say which"

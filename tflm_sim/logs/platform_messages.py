@@ -1,7 +1,7 @@
 """What processors and systems print when a program is stopped.
 
 A STOPPED row says that the program was stopped, a CAUSE row why: where a log has both, the cause is the answer. An
-ADDRESS row carries addresses, which :mod:`tflm_sim.logs.crashes` reads.
+ADDRESS row is a further line of such a report; its addresses are read by :mod:`tflm_sim.logs.crashes`.
 Sources: ESP-IDF docs/en/api-guides/fatal-errors.rst @ 028093e; Zephyr kernel/fatal.c @ 00bf76e and
 arch/arm/core/cortex_m/fault.c; mbed-os platform/include/platform/mbed_error.h @ 09734a8 and
 platform/source/TARGET_CORTEX_M/mbed_fault_handler.c.

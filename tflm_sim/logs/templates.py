@@ -148,7 +148,7 @@ class Template:
         best: tuple[dict[str, int | str], int] | None = None
         for index, (kind, literal) in enumerate(self.tokens):
             if kind != "lit" or (text[:3] not in literal and literal[-_LEAST_END:-2].strip()):
-                continue  # An end that the text begins with has three characters, but for one behind two blanks.
+                continue  # The text begins with the literal's end: three characters, or fewer that follow blanks.
             for cut in range(len(literal) - _LEAST_END + 1):
                 if not text.startswith(literal[cut:].lstrip()):
                     continue

@@ -67,11 +67,13 @@ def board_table(rows: Iterable[BoardFit]) -> list[tuple[str, ...]]:
 
 
 def _words(row: Row) -> str:
+    from tflm_sim.answers.rows import NEVER_INVOKES
+
     if row.may_fit is None:
         return "not known"
     if row.may_fit:
         return "yes" if row.fits else "if free"
-    if row.status == "never-invokes":
+    if row.status == NEVER_INVOKES:
         return "no: Invoke()"
     if row.multiple_of_16 is None:
         return f"no: {row.status}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tflm_sim.answers.invoke_problem import InvokeProblem
 from tflm_sim.answers.npu import NpuMemory, npu_memory
-from tflm_sim.answers.peak import Peak
+from tflm_sim.answers.peak import Peak, alive_in
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.arena.needs import Constraint
@@ -264,7 +264,7 @@ def _buffers(simulation: Simulation, allocation: ModelAllocation) -> tuple[HeadB
 
 def _buffer(allocation: ModelAllocation, info: AllocationInfo, offset: int, labels: list[str]) -> HeadBuffer:
     is_tensor = info.tensor >= 0
-    tensors = allocation.model.subgraphs[info.subgraph].tensors
+    tensors, alive = allocation.model.subgraphs[info.subgraph].tensors, alive_in(allocation, info)
     return HeadBuffer(
         kind="tensor" if is_tensor else "scratch",
         subgraph=info.subgraph,
@@ -273,7 +273,7 @@ def _buffer(allocation: ModelAllocation, info: AllocationInfo, offset: int, labe
         name=tensors[info.tensor].name if is_tensor else labels[info.scratch],
         size=info.size,
         offset=offset,
-        first=info.first_created,
-        last=info.last_used,
+        first=alive.start,
+        last=alive.stop - 1,
         offline_offset=info.offline_offset if info.offline_offset >= 0 else None,
     )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Unpack
 
-from tflm_sim.answers.peak import live_bytes
+from tflm_sim.answers.peak import alive_in, live_bytes
 from tflm_sim.answers.planned_problem import category_of, planned_buffer
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.events import Observer, each_observer
@@ -213,8 +213,8 @@ def _residents(allocation: ModelAllocation, scratch_labels: Sequence[str]) -> tu
             size=info.size,
             offset=offset,
             # What no operator writes, such as the scratch of an Ethos-U, is there from the start.
-            first=max(info.first_created, 0),
-            last=max(info.last_used, 0),
+            first=max(alive_in(allocation, info).start, 0),
+            last=max(alive_in(allocation, info).stop - 1, 0),
             # Those that neither end before it starts nor start after it ends, less itself.
             sharing=bisect_left(starts, offset + info.size) - bisect_right(ends, offset) - 1 if info.size > 0 else 0,
         )

@@ -95,7 +95,8 @@ def _fullest(answer: SizeAnswer, head: int, peak: Peak) -> str:
     """Return where the head is fullest, and whether another plan would help."""
     where = f"#{peak.operator} {peak.op}" if peak.operator >= 0 else "the inputs"
     verdict = head_verdict(head, peak.live_bytes, has_npu=bool(answer.npu))
-    return f"head {head:,} B; fullest in step {peak.scope} ({where}): {peak.live_bytes:,} B; {verdict}"
+    variables = f" ({peak.variable_bytes:,} B of variables)" if peak.variable_bytes else ""
+    return f"head {head:,} B; fullest in step {peak.scope} ({where}): {peak.live_bytes:,} B{variables}; {verdict}"
 
 
 def head_verdict(head: int, live: int, *, has_npu: bool) -> str:

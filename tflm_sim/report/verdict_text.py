@@ -112,7 +112,7 @@ def _is_too_large(verdict: Verdict) -> bool:
 
 def verdict_lines(verdict: Verdict) -> list[str]:
     """Return the answer first, then what the baseline says; last, what settles it where it is open."""
-    lines = [_answer(verdict)]
+    lines = [answer_line(verdict)]
     is_decided_by_size = verdict.works is not None and (verdict.works is not _is_too_large(verdict))
     if verdict.smallest not in (None, verdict.needed) and is_decided_by_size:
         lines.append(f"the smallest arena is {verdict.smallest:,} B; what is needed is the next multiple of 16")
@@ -179,7 +179,8 @@ def _library(verdict: Verdict, configuration: Configuration) -> LibraryVerdict:
     )
 
 
-def _answer(verdict: Verdict) -> str:
+def answer_line(verdict: Verdict) -> str:
+    """Return the answer, what it takes for granted, and how much there is or what is missing."""
     begin = first_words(verdict.works, [replace(one, text=printable(one.text, 200)) for one in verdict.doubts])
     if not verdict.works or verdict.needed is None or verdict.limit is None:
         return f"{begin}: {printable(verdict.reason, 400)}"

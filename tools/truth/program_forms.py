@@ -1,4 +1,4 @@
-"""The forms of the programs that ``python tools truth programs`` builds: our own text, in C++ for any core.
+"""The forms of the programs that ``python tools truth programs`` builds: our own text, in C++ for a Cortex-M.
 
 A form is what ``main()`` does with TFLM: how its arena, its interpreter and its resolver are made. In it SIZE is the
 arena's size that is passed, ARENA the bytes that it has, ``M`` the model, ``r`` a resolver with all operators, and
@@ -419,17 +419,6 @@ void __libc_init_array();
 void _init() {}
 void _fini() {}
 void *__dso_handle;
-#ifdef __riscv
-static int debugger(int what, const void *with) {
-  register int a0 __asm("a0") = what;
-  register const void *a1 __asm("a1") = with;
-  __asm volatile(".option push\n.option norvc\n.balign 16\nslli x0, x0, 0x1f\nebreak\nsrai x0, x0, 7\n.option pop"
-                 : "+r"(a0) : "r"(a1) : "memory");
-  return a0;
-}
-#define SWITCH_STACK(top, function) \
-  { void *to = top; __asm volatile("mv sp, %0\n call " #function : : "r"(to) : "memory"); }
-#else
 static int debugger(int what, const void *with) {
   register int r0 __asm("r0") = what;
   register const void *r1 __asm("r1") = with;
@@ -438,10 +427,9 @@ static int debugger(int what, const void *with) {
 }
 #define SWITCH_STACK(top, function) \
   { void *to = top; void (*run)() = function; __asm volatile("mov sp, %0\n blx %1" : : "r"(to), "r"(run) : "memory"); }
-#endif
 [[noreturn]] void end(int status) { for (;;) debugger(0x18, (void *)(status ? 0x20023 : 0x20026)); }
 __attribute__((aligned(4))) void Fault() { end(1); }
-void Start() {
+void Reset() {
 #ifdef __ARM_FP
   *(volatile uint32_t *)0xE000ED88 |= 0xF << 20;
 #endif
@@ -451,16 +439,8 @@ void Start() {
   main();
   end(0);
 }
-#ifdef __riscv
-__attribute__((naked, section(".vectors"), used)) void Reset() {
-  __asm volatile(".option push\n.option norelax\nla gp, __global_pointer$\n.option pop\n"
-                 "la sp, _estack\nla t0, Fault\ncsrw mtvec, t0\nj Start");
-}
-#else
-void Reset() { Start(); }
 __attribute__((section(".vectors"), used)) void *const vectors[] = {
     &_estack, (void *)Reset, (void *)Fault, (void *)Fault, (void *)Fault, (void *)Fault, (void *)Fault};
-#endif
 void *_sbrk(int size) { static char *at = end_of_data; char *was = at; at += size; return was; }
 void _exit(int status) { end(status); }
 int _write(int, const char *, int size) { return size; }

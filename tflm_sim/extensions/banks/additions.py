@@ -12,7 +12,7 @@ from tflm_sim.model.types import Model
 
 _WITHOUT = {
     "size": ("jsonl", "map", "arena_size", "executed", "split_arenas", "boards", "targets", "firmware"),
-    "check": ("limit", "ram_free", "external_ram", "executed", "baseline", "update_baseline", "firmware"),
+    "check": ("limit", "ram_free", "external_ram", "beside", "executed", "baseline", "update_baseline", "firmware"),
     "report": ("arena_size", "executed", "split_arenas", "firmware"),
     "plan": ("planners", "all", "csv", "print_memory_plan", "firmware"),
     "shrink": ("goal", "offline_plan", "kernel_order", "loops", "executed", "firmware", "stream", "advise"),

@@ -11,11 +11,13 @@ an emulated Cortex-M4 loads and stores.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 
 from tflm_sim.extensions.banks.operation import TAIL, Operation, element, windows
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.model.types import TensorType
 from tflm_sim.targets.kernel_library import KernelLibrary
+from tflm_sim.units import align_up
 
 INT8, INT16, FLOAT = TensorType.INT8, TensorType.INT16, TensorType.FLOAT32
 _QUANTIZER = 8
@@ -458,6 +460,85 @@ _CMSIS_DSP: dict[str, Row] = {
     "SVDF": _cmsis_svdf,
     "TRANSPOSE_CONV": _unknown,
 }
+# -- CMSIS-NN with MVE ------------------------------------------------------------------------------------------------
+
+
+def _fours(count: int) -> int:
+    """Return how many passes so many rows take: four in one, what is left one by one."""
+    return count // 4 + count % 4
+
+
+def _mve_conv(op: Operation) -> bool:
+    image, kernel = op.input(0), op.input(1)
+    if image is None or kernel is None or not _is(op, INT8) or kernel.type != INT8:
+        return False if _is(op, INT8, INT16) else _conv(op)
+    output = op.outputs[0]
+    batch, rows, across, _ = output.shape
+    channels, height, width, depth = kernel.shape
+    moved = windows(op, image, (height, width), output)
+    is_whole = depth == image.shape[3]
+    if height == width == 1 and moved.padding == (0, 0) and moved.dilation == (1, 1) and is_whole:
+        # arm_convolve_1x1_s8, which takes each row of the output by itself, and its fast form.
+        passes = _fours(moved.positions) if moved.stride == (1, 1) else batch * rows * _fours(across)
+        op.load(image, moved.positions * depth * channels)
+    elif image.shape[1] == height == 1 and moved.dilation[1] == 1 and moved.stride[1] * depth % 4 == 0 and is_whole:
+        return False  # arm_convolve_1_x_n_s8
+    else:  # arm_convolve_s8: four columns against a channel at a time.
+        columns = moved.positions * (image.shape[3] // depth)
+        passes = batch * _fours(rows * across)
+        op.load(image, moved.taps * image.shape[3])
+        op.store("scratch0", columns * height * width * depth)
+        op.load("scratch0", moved.positions * height * width * depth * channels)
+    op.store(output, output.flat_size)
+    op.load(TAIL, passes * channels, _QUANTIZER)
+    return True
+
+
+def _mve_depthwise_conv(op: Operation) -> bool:
+    image, kernel = op.input(0), op.input(1)
+    if image is None or kernel is None or not _is(op, INT8) or kernel.type != INT8:
+        return False if _is(op, INT8, INT16) else _depthwise_conv(op)
+    output = op.outputs[0]
+    channels, size = output.shape[3], prod(kernel.shape[1:3])
+    moved = windows(op, image, kernel.shape[1:3], output)
+    passes = _fours(moved.positions)
+    if image.shape[0] > 1:
+        return False
+    if image.shape[3] == 1 < channels:  # As CONV_2D, with the filter turned in the scratch buffer; so GCC compiles it.
+        beyond = (size - 1) % 16 + 1  # A pass loads past the end of a channel's filter.
+        op.load(image, moved.taps)
+        op.store("scratch0", (moved.positions + channels) * size)
+        op.load("scratch0", moved.positions * size * channels + passes * channels * (size + beyond))
+    elif channels == image.shape[3] and moved.dilation == (1, 1):  # arm_depthwise_conv_s8_opt
+        op.load(image, moved.taps * channels)
+        op.store("scratch0", moved.positions * size * channels)
+        op.load("scratch0", moved.positions * size * align_up(channels, 4))
+    else:
+        return False
+    op.store(output, output.flat_size)
+    op.load(TAIL, passes * align_up(channels, 4), _QUANTIZER)
+    return True
+
+
+def _mve_fully_connected(op: Operation) -> bool:
+    source, kernel = op.input(0), op.input(1)
+    if source is None or kernel is None or not _is(op, INT8) or kernel.type != INT8:
+        return False if _is(op, INT8, INT16) else _fully_connected(op)
+    output = op.outputs[0]
+    rows, depth = kernel.shape[-2], kernel.shape[-1]
+    op.load(source, output.flat_size // rows * depth * _fours(rows))
+    op.load(TAIL, output.flat_size, 4)  # sums of the filter's rows
+    scales = 0 if kernel.affine is None else kernel.affine.scale_count
+    return _each_output(op, output, is_quantized=scales > 1)
+
+
+_CMSIS_MVE: dict[str, Row] = {
+    "ADD": _REFERENCE["ADD"],
+    "CONV_2D": _mve_conv,
+    "DEPTHWISE_CONV_2D": _mve_depthwise_conv,
+    "FULLY_CONNECTED": _mve_fully_connected,
+    "SOFTMAX": _softmax,
+}
 _CMSIS_OPERATORS = (
     "ADD AVERAGE_POOL_2D CONV_2D DEPTHWISE_CONV_2D FULLY_CONNECTED MAX_POOL_2D MAXIMUM MINIMUM MUL PAD PADV2 SOFTMAX "
     "SVDF TRANSPOSE TRANSPOSE_CONV UNIDIRECTIONAL_SEQUENCE_LSTM"
@@ -482,5 +563,7 @@ def rows_of(library: KernelLibrary) -> dict[str, Row]:
     """Return the rows of a kernel library; none where nothing is known of it."""
     if (library.name, library.variant) == ("cmsis_nn", "dsp"):
         return _REFERENCE | _CMSIS_DSP
+    if (library.name, library.variant) == ("cmsis_nn", "mve"):
+        return _beside(_CMSIS_OPERATORS) | _CMSIS_MVE
     known = {"reference": "", "cmsis_nn": _CMSIS_OPERATORS, "esp_nn": _ESP_OPERATORS}
     return _beside(known[library.name]) if library.name in known else {}

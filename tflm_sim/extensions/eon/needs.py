@@ -29,7 +29,7 @@ _LAST_WITHOUT_MICRO_CONTEXT, _FIRST_WITH_MICRO_CONTEXT = "2023-08-25", "2023-11-
 _OF_THE_INTERPRETER = (
     *("map", "arena_size", "split_arenas", "advise", "firmware", "executed", "runtime", "interpreter", "planner"),
     *("own_planner", "resource_variables", "variable_arena", "arena_address", "optimize_kernels_for", "ethos_u"),
-    "custom_ops",
+    *("custom_ops", "beside"),
 )
 """Options that say something of TFLM's interpreter, which such a program does not have, or what the source says."""
 

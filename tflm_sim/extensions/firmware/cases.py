@@ -88,11 +88,11 @@ class FirmwareCase:
     def need(self) -> int | None:
         """Return the bytes of the smallest arena, of all where there are several; None where no size is enough."""
         roomy = self.roomy()
-        if roomy.invoke_problem is None and self.is_in_banks:
-            needs = self.bank_needs()
-            return None if needs is None else sum(needs)
         if roomy.invoke_problem is not None:
             return None
+        if self.is_in_banks:
+            needs = self.bank_needs()
+            return None if needs is None else sum(needs)
         if self.configuration.split_arenas:
             return None if roomy.split is None else roomy.split.persistent + roomy.split.non_persistent
         return None if roomy.smallest is None else roomy.smallest.size

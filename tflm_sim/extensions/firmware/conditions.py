@@ -116,7 +116,8 @@ class Conditions:
             if self._fits is not False:
                 odd = f"addresses that are {place % _LARGEST_NUMBER} modulo {_LARGEST_NUMBER}"
                 yield f"the processor loads words, pairs of words too, from {odd} (its model lies at {place:#x})"
-        if self._fits is not False and any(call and call.model is None is call.model_copy for call in self._calls):
+        is_unread = any(call and call.model is None and call.model_copy is None for call in self._calls)
+        if self._fits is not False and is_unread:
             rooms = {room.address for room in self._rooms}
             name = copy_of(self._firmware, self._subject.size, rooms)
             if name:
@@ -197,9 +198,9 @@ class Conditions:
                 f"{name}(), which is not TFLM's, asks for no memory that TFLM's kernels do not ask for, and stores "
                 "nothing outside of its own"
             )
-        yield from self._of_requests()
         if self._fits is False:
             return
+        yield from self._of_requests()
         for name in firmware.own_resolvers:
             yield f"{name}, a resolver of the program's own, finds its operators, with TFLM's kernels"
         if not firmware.tells_operators:
@@ -222,7 +223,7 @@ class Conditions:
         codes = used_operators(self._subject.model)
         used = {code.custom_code or builtin_operator_name(code.builtin_code) for code in codes}
         targets = {case.configuration.target for case in self._likely}
-        for op, asked in self._firmware.kernel_requests if self._fits is not False else ():
+        for op, asked in self._firmware.kernel_requests:
             known = [known_requests(op, target.runtime, target.kernel_library.name) for target in targets]
             if op in used and not any(count is None or asked.is_within(count) for count in known):
                 most = max(sum(count) for count in known if count)

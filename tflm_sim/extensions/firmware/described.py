@@ -80,7 +80,7 @@ class DescribedProgram:
             configurations: The program's set-up on each target that is possible, the likeliest first.
             limit: Bytes of the arena that is asked about; None where only the need is.
             address: Where the arena starts, modulo 16; None for where the program has it.
-            into: That of the one that gets the model, from 1 on, in the order of the calls in the code
+            into: The number of the interpreter that gets the model, from 1 on, in the order of the calls in the code
                 that make them; 0 for any.
             settled: Settings that the user named: "planner", "resource_variables".
             command: What executes the program with this model.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tflm_sim.checks.program_need import BankNeed
 from tflm_sim.document_types import Count
 
 
@@ -27,6 +28,7 @@ class ExecutedFacts:
         difference: The first one that differs, and what that means; "" where all agree.
         kernels_as_seen: The operators whose kernels ask for something else. With these as they were seen, the
             simulation asks for the same to the last request, so that all its answers hold.
+        banks: Where a plan of banks.h puts its tensors into banks of RAM, what each needs; nothing is compared then.
     """
 
     file: str
@@ -43,3 +45,4 @@ class ExecutedFacts:
     compared: Count
     difference: str
     kernels_as_seen: tuple[str, ...] = ()
+    banks: tuple[BankNeed, ...] = ()

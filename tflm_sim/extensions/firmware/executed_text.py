@@ -15,13 +15,15 @@ def facts_lines(facts: ExecutedFacts) -> list[str]:
         f"measured: {printable(facts.file, 200)} executed with this model in it, for a {facts.core} in {facts.emulator}"
     ]
     lines += _arena_lines(facts)
-    if not facts.fits:
+    if not facts.fits and not facts.banks:
         lines.append(
             f"it fails in its own arena of {facts.arena_bytes:,} B: the figures are of the smallest that works"
         )
     if facts.is_guessed:
         lines.append("parts of the system around it were made up: on its board it may go another way")
-    if facts.difference:
+    if facts.banks:
+        lines.append("its tensors lie in banks of RAM, by the plan of banks.h: no other sizes than its own are tried")
+    elif facts.difference:
         lines.append(f"the simulation differs after {facts.compared:,} requests, in {printable(facts.difference, 300)}")
         if facts.kernels_as_seen:
             ops = listed([printable(op) for op in facts.kernels_as_seen])

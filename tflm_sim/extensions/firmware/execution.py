@@ -174,7 +174,7 @@ def _compare(
         if best.agrees:
             break
         with suppress(UsageError):  # Not every TFLM has every setting.
-            best = max(best, *(judged(target, settings) for target in targets), key=_rank)
+            best = max(best, *(judged(target, own | settings) for target in targets), key=_rank)
     return Compared(arena.address, best, _left_out(len(models), arena.allocations))
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from tflm_sim.answers.simulation import simulate
+from tflm_sim.checks.program_need import BankNeed
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import FirmwareError, TflmSimError
 from tflm_sim.extensions.firmware.closest import Closest, closest
@@ -54,13 +55,21 @@ class MeasuredModel:
 
     @property
     def smallest(self) -> int | None:
-        """Bytes of the smallest arena, of both where there are two; None where no size is enough."""
+        """Bytes of the smallest arena, of both where there are two, of all banks; None where no size is enough."""
+        if self.banks:
+            is_planned = self.own.fits or any((bank.size or 0) < bank.needed for bank in self.banks)
+            return sum(bank.needed for bank in self.banks) if is_planned else None  # The plan may be another model's.
         return sum_if_known(arena.smallest_arena for arena in self._arenas)
 
     @property
     def multiple_of_16(self) -> int | None:
         """As ``smallest``, of arenas whose sizes are multiples of 16."""
-        return sum_if_known(arena.smallest_arena_multiple_of_16 for arena in self._arenas)
+        return self.smallest if self.banks else sum_if_known(one.smallest_arena_multiple_of_16 for one in self._arenas)
+
+    @property
+    def banks(self) -> tuple[BankNeed, ...]:
+        """What each bank must have, where its planner is that of banks.h."""
+        return self.facts.banks
 
     @property
     def invoke_works(self) -> bool | None:
@@ -106,10 +115,10 @@ def measure(
     arena, rest = max(pairs, key=lambda pair: (pair[0].smallest_arena is None, pair[0].smallest_arena or 0))
     if arena.fits is None:
         raise FirmwareError(arena.reason, path=os.fspath(program))
-    if arena.banks:
+    if arena.banks and not sizes:  # Of a size it is asked whether it works, and that their planner says.
         raise FirmwareError(
-            "its tensors lie in several banks of RAM, by the plan of banks.h: 'firmware APP.elf --run' tells what each "
-            "bank needs",
+            "its tensors lie in several banks of RAM, by the plan of banks.h: 'firmware APP.elf --run' and 'check' "
+            "tell what each bank needs",
             path=os.fspath(program),
         )
     if into not in (0, arena.allocations[0].interpreter):
@@ -134,7 +143,8 @@ def measure(
         is_simulated=False,
         place=place,
     )
-    return replace(measured, is_simulated=near.agrees and _smallest(model, near.exact) == measured.smallest)
+    is_simulated = not arena.banks and near.agrees and _smallest(model, near.exact) == measured.smallest
+    return replace(measured, is_simulated=is_simulated)
 
 
 def _place(
@@ -186,7 +196,8 @@ def _facts(
     near: Closest,
 ) -> ExecutedFacts:
     found = near.agreement
-    difference = "" if found.agrees else f"{found.executed} instead of {found.simulated}: {found.meaning}"
+    agrees = found.agrees or bool(arena.banks)
+    difference = "" if agrees else f"{found.executed} instead of {found.simulated}: {found.meaning}"
     return ExecutedFacts(
         file=os.fspath(program),
         core=execution.core,
@@ -199,7 +210,8 @@ def _facts(
         other_arena_bytes=None if rest is None else rest.size,
         interpreter=arena.allocations[0].interpreter,
         sharing=len({one.interpreter for one in arena.allocations}),
-        compared=found.compared,
+        compared=0 if arena.banks else found.compared,
         difference=f"{found.place}: {difference}" if difference and found.place else difference,
         kernels_as_seen=tuple(row.op for row in near.seen),
+        banks=tuple(BankNeed(bank.name, bank.address, bank.size, bank.needed) for bank in arena.banks),
     )

@@ -13,7 +13,7 @@ from tflm_sim.escape import printable
 from tflm_sim.extensions.firmware.placement import place_arena
 from tflm_sim.extensions.firmware.reading.firmware import Firmware
 from tflm_sim.extensions.firmware.reading.set_up import InterpreterCall
-from tflm_sim.extensions.firmware.rooms import model_name, name_of
+from tflm_sim.extensions.firmware.rooms import may_be_in_banks, model_name, name_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,11 +78,11 @@ def interpreter_facts(firmware: Firmware) -> tuple[InterpreterFacts, ...]:
         InterpreterFacts(
             how="concluded",
             model=_model(firmware, call),
-            arena="its banks" if _is_in_banks(firmware, call) else _arena(firmware, call),
+            arena="its banks" if may_be_in_banks(firmware, call) else _arena(firmware, call),
             arena_address=None if call.is_on_heap else call.arena,
             arena_bytes=call.arena_size,
             other_arena_bytes=call.rest_size,
-            planner="own" if _is_in_banks(firmware, call) else _planner(call),
+            planner="own" if may_be_in_banks(firmware, call) else _planner(call),
             is_recording=call.is_recording,
             resource_variables=call.variables,
             **shared,  # type: ignore[arg-type]
@@ -104,11 +104,6 @@ def interpreter_facts(firmware: Firmware) -> tuple[InterpreterFacts, ...]:
         )
         for arena in firmware.arenas
     )
-
-
-def _is_in_banks(firmware: Firmware, call: InterpreterCall) -> bool:
-    """Whether its allocator is that of banks.h, as far as the program has one and the call shows no other planner."""
-    return bool(firmware.bank_plans) and (call.has_own_planner or not call.has_arena)
 
 
 def _arena(firmware: Firmware, call: InterpreterCall) -> str | None:

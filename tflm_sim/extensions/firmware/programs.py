@@ -19,7 +19,7 @@ from tflm_sim.model.types import Model
 
 if TYPE_CHECKING:
     from tflm_sim.arena.events import Event
-    from tflm_sim.checks.program_need import ProgramNeed
+    from tflm_sim.checks.program_need import BankNeed, ProgramNeed
     from tflm_sim.extensions.firmware.measured import MeasuredModel
     from tflm_sim.logs.crashes import CodePlace
     from tflm_sim.report.document import SizeDocument
@@ -200,6 +200,11 @@ class MeasuredProgram:
         return self.found.multiple_of_16
 
     @property
+    def banks(self) -> tuple[BankNeed, ...]:
+        """What each bank must have, where the planner is that of banks.h; no size is tried then."""
+        return self.found.banks
+
+    @property
     def parts(self) -> Mapping[str, object]:
         """How that was measured."""
         return {"executed": self.found.facts}
@@ -212,6 +217,8 @@ class MeasuredProgram:
     @property
     def works(self) -> bool | None:
         """Whether the model works in the first of the sizes that were to be tried, its Invoke() too."""
+        if self.banks:
+            return False if self.found.place.fault else self.found.own.works
         tried, needed = self.found.arena.tried[0], self.multiple_of_16
         # The size is that of both arenas together, where there are two.
         is_enough = tried.works if self.found.rest is None else needed is not None and needed <= tried.size
@@ -236,9 +243,9 @@ class MeasuredProgram:
 
     @property
     def _has_own_size(self) -> bool:
-        """Whether the first of those sizes is the one that the program has, of both arenas where there are two."""
+        """Whether the first of those sizes is the one that the program has, in both arenas or all banks together."""
         own, rest, tried = self.found.own, self.found.rest, self.found.arena.tried
-        return bool(tried) and tried[0].size == own.size + (0 if rest is None else rest.size)
+        return bool(self.banks) or (bool(tried) and tried[0].size == own.size + (0 if rest is None else rest.size))
 
     @property
     def log(self) -> tuple[str, ...]:

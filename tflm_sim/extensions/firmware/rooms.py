@@ -183,10 +183,15 @@ def bank_rooms(firmware: Firmware, rooms: Iterable[ArenaRoom]) -> tuple[ArenaRoo
     made = firmware.set_up.interpreters
     # Of arrays that look like arenas, no call is known, though there may be one alone.
     calls = list(dict.fromkeys(room.call or (made[0] if len(made) == 1 else None) for room in rooms))
-    if any(call is not None and call.has_arena and not call.has_own_planner for call in calls):
+    if any(call is not None and not may_be_in_banks(firmware, call) for call in calls):
         return ()
     plans = firmware.bank_plans
     return tuple(ArenaRoom("its banks", None, call=call, banks=given) for given in plans for call in calls or [None])
+
+
+def may_be_in_banks(firmware: Firmware, call: InterpreterCall) -> bool:
+    """Whether its allocator may be that of banks.h: the program has a plan, and the call shows no arena without it."""
+    return bool(firmware.bank_plans) and (call.has_own_planner or not call.has_arena)
 
 
 def has_arena_beside_banks(firmware: Firmware, rooms: Iterable[ArenaRoom]) -> bool:

@@ -103,7 +103,6 @@ def kernel_as_seen(
 
 
 def _is_known(event: Event) -> bool:
-    """Whether a request can be repeated: a kernel's are aligned to 16, and those that were not seen made have no
-    alignment.
-    """
+    """Whether a request can be repeated."""
+    # A kernel's requests are aligned to 16; one that was not seen made has no alignment.
     return not isinstance(event, Persist) or event.alignment == BUFFER_ALIGNMENT

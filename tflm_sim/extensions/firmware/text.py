@@ -51,6 +51,10 @@ def fact_lines(document: FirmwareDocument) -> Iterator[str]:
         yield from _bar(ram_parts(region, document.arenas))
 
 
+_BAR, _COLUMNS = 24, 66
+"""Blocks of all bars together, and columns of a line behind its title."""
+
+
 def _bar(parts: Mapping[str, int]) -> Iterator[str]:
     """Yield the parts of a RAM as bars of one scale, as many in a line as 80 columns hold."""
     line, whole = "", max(sum(parts.values()), 1)
@@ -62,9 +66,6 @@ def _bar(parts: Mapping[str, int]) -> Iterator[str]:
         line += f"  {part}" if line else part
     if line:
         yield _row("", line)
-
-
-_BAR, _COLUMNS = 24, 66
 
 
 def _bytes(size: int) -> str:

@@ -25,6 +25,7 @@ _NOT_OF_A_PROJECT = (
     "executed",
     "ram_free",
     "external_ram",
+    "beside",
     "baseline",
     "update_baseline",
     "markdown",
@@ -84,7 +85,7 @@ def _answers(args: argparse.Namespace, name: str, kind: str, model: str | None) 
     manifests = [wake_word(path) for path in device.manifests]
     if model is not None and len(manifests) != 1:
         raise UsageError(f"{device.path} has {len(manifests)} wake words beside it: check the manifest with the model")
-    return [
+    return [  # Each changes options of its own.
         answers.answer_wake_word(manifest, argparse.Namespace(**vars(args)), model, device)
         for manifest in manifests or [None]
     ]

@@ -223,7 +223,7 @@ def answer_wake_word(
     if device is not None:
         asked += [f"the wake word {one}: give its manifest, tflm-sim check {_file_of(one)}" for one in device.missing]
         asked += [f"{one}: what it says was not read" for one in device.notes]
-        if device.boards and board is None and named:
+        if named and board is None:
             asked.append(f"the board (--board): {', '.join(device.boards)} is not known here")
     size = None if manifest is None else manifest.arena
     limit = as_limit(args.limit, "limit") if args.limit is not None else size

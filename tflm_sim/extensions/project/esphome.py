@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from tflm_sim.errors import UsageError
+from tflm_sim.extensions.project.references import substituted
 from tflm_sim.files import inside, read
 from tflm_sim.limits import MAX_SOURCE_BYTES
 
@@ -26,7 +27,6 @@ KIND_OF_ESPHOME = "a configuration of ESPHome"
 MAX_INCLUDES = 50
 MAX_NODES = 100_000
 """Values of a configuration with all that it includes; an alias counts wherever it stands."""
-_SUBSTITUTION = re.compile(r"\$\{?(\w+)\}?")
 
 
 class EspHome(NamedTuple):
@@ -123,9 +123,7 @@ def read_esphome(path: str) -> EspHome:
 
 
 def _replaced(text: str, values: Mapping[str, str]) -> str:
-    for _ in range(5):  # A substitution may contain another one.
-        text = _SUBSTITUTION.sub(lambda found: values.get(found[1], found[0]), text)
-    return text
+    return substituted(text, r"\$\{?(\w+)\}?", lambda found: values.get(found[1], found[0]))
 
 
 def _below(path: str, name: str) -> str | None:

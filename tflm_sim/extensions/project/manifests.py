@@ -22,6 +22,7 @@ import configparser
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from fnmatch import fnmatch
@@ -30,6 +31,7 @@ from typing import NamedTuple
 
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.project.folder import SETTINGS, read_text
+from tflm_sim.extensions.project.references import substituted
 from tflm_sim.files import inside
 from tflm_sim.targets.boards import known_board
 from tflm_sim.targets.libraries import known_library
@@ -181,6 +183,7 @@ def _of_board(regions: list[Named], boards: list[Named]) -> tuple[Named, ...]:
     )
 
 
+_UNITS = {"": 1, "K": 1024, "M": 1024 * 1024}
 _PARTITIONS = {
     "SINGLE_APP": 0x100000,
     "SINGLE_APP_LARGE": 1500 * 1024,
@@ -208,7 +211,7 @@ def _partitions(folder: str, macros: dict[str, str], named: list[Named]) -> tupl
 def _partition_size(text: str) -> int:
     """Return the bytes of "0x100000", "1M" or "1500K"; 0 for anything else."""
     found = re.fullmatch(r"(0x[0-9a-fA-F]{1,8}|\d{1,9})([KM]?)", text.strip())
-    return int(found[1], 0) * {"": 1, "K": 1024, "M": 1024 * 1024}[found[2]] if found else 0
+    return int(found[1], 0) * _UNITS[found[2]] if found else 0
 
 
 def _submodules(folder: str) -> list[Named]:
@@ -239,6 +242,14 @@ def _text_below(folder: str, name: str) -> str:
     return ""
 
 
+def _names_below(folder: str, pattern: str) -> list[str]:
+    """Return the names in a project's folder that a pattern of its own means; nothing outside is looked at."""
+    with suppress(UsageError):
+        inside(folder, pattern)
+        return sorted(glob(pattern, root_dir=folder))
+    return []
+
+
 def _known(name: str, version: str, place: str) -> list[Named]:
     """Return a library where it is known here; one of several that a header can mean is asked for elsewhere."""
     try:
@@ -253,7 +264,7 @@ def _platformio(text: str, folder: str) -> Iterator[tuple[str, str, str]]:
     try:
         parser.read_string(text)
         for pattern in re.split(r"[,\s]+", parser.get("platformio", "extra_configs", fallback="").strip()):
-            for name in sorted(glob(pattern, root_dir=folder)) if pattern else ():
+            for name in _names_below(folder, pattern):
                 parser.read_string(_text_below(folder, name))
     except configparser.Error:
         return
@@ -272,10 +283,19 @@ def _platformio(text: str, folder: str) -> Iterator[tuple[str, str, str]]:
             name, _, version = address.partition("@") if "://" not in address else (address, "", tag)
             if name.strip():
                 yield "library", name.strip().removesuffix(".git"), version.strip() or tag.removeprefix("v")
-        for macro, value in re.findall(r"-D\s*(\w+)(?:=(\S+))?", _option(parser, section, "build_flags")):
-            yield "macro", macro, value or "1"
+        for macro, value in _flags(_option(parser, section, "build_flags")):
+            yield "macro", macro, value
         if table := _option(parser, section, "board_build.partitions"):
             yield "partition", table.strip(), ""
+
+
+def _flags(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the macros that flags of a compiler define: ``-DNAME``, ``-D NAME=VALUE``, with the quotes of a shell."""
+    with suppress(ValueError):  # A quote is open: what such flags define is not known.
+        for flag in re.split(r"(?:^|\0)-D\0?", "\0".join(shlex.split(text)))[1:]:
+            name, _, value = flag.partition("\0")[0].partition("=")
+            if name.isidentifier():
+                yield name, value or "1"
 
 
 def _extended(parser: configparser.ConfigParser, section: str) -> list[str]:
@@ -291,18 +311,18 @@ def _extended(parser: configparser.ConfigParser, section: str) -> list[str]:
     return [*found, *([] if "env" in found else ["env"])]
 
 
-def _option(parser: configparser.ConfigParser, section: str, name: str, depth: int = 0) -> str:
+def _option(parser: configparser.ConfigParser, section: str, name: str) -> str:
     """Return an option with what ``${section.option}`` in it means; an environment variable means nothing here."""
-    text = parser.get(section, name, fallback="")
-    if depth > 10 or len(text) > 10_000:
-        return text
 
-    def meant(found: re.Match[str]) -> str:
-        of, _, option = found[1].rpartition(".")
-        of = section if of == "this" else of
-        return _option(parser, of, option, depth + 1) if parser.has_section(of) else ""
+    def meant(reference: re.Match[str]) -> str:
+        of, _, option = reference[1].rpartition(".")
+        return text_of(section if of == "this" else of, option)
 
-    return re.sub(r"\$\{([\w:.-]+)\}", meant, text)
+    def text_of(section: str, name: str) -> str:
+        text = parser.get(section, name, fallback="") if parser.has_section(section) else ""
+        return text.replace("${this.", f"${{{section}.")
+
+    return substituted(text_of(section, name), r"\$\{([\w:.-]+)\}", meant)
 
 
 def _locked(text: str) -> Iterator[tuple[str, str, str]]:
@@ -369,22 +389,27 @@ def _project_settings(text: str) -> Iterator[tuple[str, str, str]]:
             yield "kernels", "cmsis_nn", ""
 
 
-_SET = re.compile(r"^\s*set\s*\(\s*(\w+)\s+\"?([\w.+*() /-]+?)\"?\s*(?:CACHE\b[^)]*)?\)", re.MULTILINE)
+_SET = re.compile(
+    r"^[ \t]*set[ \t]*\(\s*(\w+)\s+\"?(?!\s)((?:[\w.+* /-]|\([\w.+* /-]{0,99}\)){1,200}?)\"?"
+    r"\s{0,99}(?:CACHE\b[^)]{0,400})?\)",
+    re.MULTILINE,
+)
 _DEFINITIONS = re.compile(
     r"\b(?:(?:target|zephyr|zephyr_library|add)_compile_definitions|add_definitions)\s*\(([^)]{0,4000})\)"
 )
 
 
 def _cmake(text: str) -> Iterator[tuple[str, str, str]]:
-    for board in re.findall(r"^\s*set\s*\(\s*(?:PICO_)?BOARD\s+\"?([\w/.@-]+)", text, re.MULTILINE):
+    for board in re.findall(r"^[ \t]*set[ \t]*\(\s*(?:PICO_)?BOARD\s+\"?([\w/.@-]+)", text, re.MULTILINE):
         yield "board", board, ""
     if re.search(r"\bpico-tflmicro\b", text):
         yield "library", "pico-tflmicro", ""
     values: dict[str, str] = dict(_SET.findall(text))
     for row in _DEFINITIONS.findall(text):
-        known = re.sub(r"\$\{(\w+)\}", lambda found: values.get(str(found[1]), str(found[1])), row)
-        for name, value in re.findall(r"(?<![\w$<>:])(?:-D)?([A-Za-z_]\w*)=([\w.()*+-]+)", known):
-            yield "macro", name, value
+        for argument in re.findall(r'"[^"]*"|[^\s"]+', row):  # What a variable stands for is a part of its argument.
+            known = re.sub(r"\$\{(\w+)\}", lambda found: values.get(str(found[1]), str(found[1])), argument.strip('"'))
+            if macro := re.fullmatch(r"(?:-D)?([A-Za-z_]\w*)=([\w.()*+/ -]+)", known):
+                yield "macro", macro[1], macro[2]
 
 
 def _kconfig(text: str) -> Iterator[tuple[str, str, str]]:
@@ -416,38 +441,41 @@ def _cube(text: str) -> Iterator[tuple[str, str, str]]:
 
 def _cproject(text: str) -> Iterator[tuple[str, str, str]]:
     """Read board and chip of STM32CubeIDE's build, and the symbols that it defines."""
+    options = re.findall(r"<option\b[^<>]*", text)
     for what in ("board", "mcu"):
-        for name in re.findall(rf'<option\b[^>]*target_{what}"[^>]*\bvalue="([\w.-]+)"', text):
-            yield "board", name, ""
-    for name, value in re.findall(r'<listOptionValue\b[^>]*\bvalue="([A-Za-z_]\w*)(?:=([^"]*))?"', text):
-        yield "macro", name, value or "1"
+        for option in options:
+            if f'target_{what}"' in option and (name := re.search(r'\bvalue="([\w.-]+)"', option)):
+                yield "board", name[1], ""
+    for value in re.findall(r"<listOptionValue\b[^<>]*", text):
+        if macro := re.search(r'\bvalue="([A-Za-z_]\w*)(?:=([^"]*))?"', value):
+            yield "macro", macro[1], macro[2] or "1"
 
 
 def _linker_script(text: str) -> Iterator[tuple[str, str, str]]:
     """Read the regions of RAM: ``RAM (xrw) : ORIGIN = 0x20000000, LENGTH = 320K``."""
     for name, size, unit in re.findall(
-        r"^[ \t]*(\w*(?:RAM|TCM)\w*)[ \t]*(?:\([^)\n]*\))?[ \t]*:[ \t]*ORIGIN[ \t]*=[^,\n]*,[ \t]*"
+        r"^[ \t]*(\w+)(?:[ \t]*\([^)\n]*\))?[ \t]*:[ \t]*ORIGIN[ \t]*=[^,\n]*,[ \t]*"
         r"LENGTH[ \t]*=[ \t]*(0x[0-9a-fA-F]{1,8}|\d{1,9})[ \t]*([KMkm]?)\b",
         text,
         re.MULTILINE,
     ):
-        yield "ram", str(int(size, 0) * {"": 1, "K": 1024, "M": 1024 * 1024}[unit.upper()]), name
+        if "RAM" in name or "TCM" in name:
+            yield "ram", str(int(size, 0) * _UNITS[unit.upper()]), name
 
 
-_CELL = r"(0x[0-9a-fA-F]{1,8}|\d{1,9}|DT_SIZE_[KM]\((?:0x[0-9a-fA-F]{1,8}|\d{1,9})\))"
+_LAST_CELL = r"\b(?:DT_SIZE_([KM])\()?(0x[0-9a-fA-F]{1,8}|\d{1,9})\)?$"
 
 
 def _overlay(text: str) -> Iterator[tuple[str, str, str]]:
     """Read the RAM of a devicetree overlay: the node that ``zephyr,sram`` chooses, by default ``&sram0``."""
-    plain = re.sub(r"/\*.*?\*/|//[^\n]*", "", text[: 1 << 16], flags=re.DOTALL)
+    plain = re.sub(r"/\*.*?(?:\*/|\Z)|//[^\n]*", "", text[: 1 << 16], flags=re.DOTALL)
     chosen = re.search(r"zephyr,sram\s*=\s*&(\w+)", plain)
     label = chosen[1] if chosen else "sram0"
     for node in re.findall(rf"(?:&{label}\b|\b{label}:\s*[\w@,.-]+)\s*\{{([^{{}}]*)\}}", plain):
-        size = re.search(rf"\breg\s*=\s*<[^>]*?{_CELL}\s*>", node)
+        cells = re.search(r"\breg\s*=\s*<([^<>]*)>", node)
+        size = re.search(_LAST_CELL, cells[1].rstrip()) if cells else None
         if size is not None:
-            digits, unit = re.subn(r"DT_SIZE_([KM])\((\w+)\)", r"\2", size[1])
-            scale = {"K": 1024, "M": 1024 * 1024}[size[1][8]] if unit else 1
-            yield "ram", str(int(digits, 0) * scale), label
+            yield "ram", str(int(size[2], 0) * _UNITS[size[1] or ""]), label
 
 
 def _mbed_settings(text: str) -> Iterator[tuple[str, str, str]]:

@@ -398,6 +398,8 @@ _ON_MVP = CONVOLUTIONS | {"ADD", "AVERAGE_POOL_2D", "FULLY_CONNECTED", "MAX_POOL
 Source: util/third_party/tensorflow_extra/siliconlabs @ SiliconLabs/gecko_sdk 911f6cdef.
 """
 
+_WORD = 4
+"""Bytes. A core of 32 bits loads an int64_t as two words, one of 64 bits at any address."""
 _VECTORS = ("esp32s3", "esp32p4")
 _ON_VECTORS = WINDOWED | {"ADD", "MUL", "FULLY_CONNECTED", "SOFTMAX"}
 _PAIR = 2
@@ -425,6 +427,11 @@ def _aligned(library: KernelLibrary) -> tuple[frozenset[str], int]:
     if library.name == "esp_nn" and library.variant in _VECTORS:
         return _ON_VECTORS, BUFFER_ALIGNMENT
     return (_ON_MVP, _PAIR) if library.name == "mvp" else (frozenset(), 1)
+
+
+def wanted_scratch_alignment(library: KernelLibrary) -> int:
+    """Return the bytes at whose multiples scratch buffers must lie: of words, or of vectors."""
+    return max(_WORD, _aligned(library)[1])
 
 
 def promised(use: Use, kind: str, libraries: Iterable[KernelLibrary]) -> bool:

@@ -9,6 +9,7 @@ from functools import partial
 from tflm_sim.answers.peak import live_bytes
 from tflm_sim.answers.planned_problem import planned_buffer
 from tflm_sim.extensions.shrink import kernel_choice
+from tflm_sim.extensions.shrink.contracts import wanted_alignments, wanted_scratch_alignment
 from tflm_sim.extensions.shrink.counted_loops import Place
 from tflm_sim.extensions.shrink.draft_facts import shape
 from tflm_sim.extensions.shrink.loops import without_fill
@@ -32,8 +33,8 @@ def planned_models(
 ) -> Iterator[tuple[Model, tuple[int, ...]]]:
     """Yield a model with plans, with and without tensors that share bytes, and its smallest arena on each target.
 
-    Behind a tensor that lies off a multiple of 16 TFLM may place what it plans itself off one, too, where no kernel
-    expects it. Such plans are dropped, and others made in which every tensor lies at a multiple of 16.
+    Behind a tensor that lies off a multiple of 16 TFLM may place what it plans itself off one, too, where a kernel may
+    not be able to read it. Such plans are dropped, and others made in which every tensor lies at a multiple of 16.
     """
     model = without_fill(model) or model
     for is_aligned in (False, True):
@@ -50,12 +51,17 @@ def planned_models(
 
 
 def _is_odd(planned: Model, sizer: TargetSizer) -> bool:
-    """Return whether a target places something that is not in the plan off a multiple of 16."""
-    return any(
-        each.offset % BUFFER_ALIGNMENT and each.info.offline_offset == ONLINE_PLANNED_BUFFER
-        for measured in sizer.measure_all(planned)
-        for each in measured.buffers
-    )
+    """Return whether a target places something that is not in the plan where its kernels cannot read it."""
+    for measured in sizer.measure_all(planned):
+        library = measured.configuration.target.kernel_library
+        scratch = wanted_scratch_alignment(library)
+        tensors = [wanted_alignments(planned, index, [library]) for index in range(len(planned.subgraphs))]
+        for buffer in measured.buffers:
+            info = buffer.info
+            wanted = scratch if info.tensor < 0 else tensors[info.subgraph].get(info.tensor, 1)
+            if buffer.offset % wanted and info.offline_offset == ONLINE_PLANNED_BUFFER:
+                return True
+    return False
 
 
 def _plans(

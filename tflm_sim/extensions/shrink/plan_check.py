@@ -19,7 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tflm_sim.answers.simulation import Simulation
-from tflm_sim.extensions.shrink.contracts import COPY, IN_PLACE, OVERLAP, PART, promised, wanted_alignments
+from tflm_sim.extensions.shrink.contracts import (
+    COPY,
+    IN_PLACE,
+    OVERLAP,
+    PART,
+    promised,
+    wanted_alignments,
+    wanted_scratch_alignment,
+)
 from tflm_sim.extensions.shrink.counted_loops import Place
 from tflm_sim.extensions.shrink.kernel_use import use_of
 from tflm_sim.extensions.shrink.machine import LoopCopy, Machine, OperatorRun, fresh_inputs
@@ -28,7 +36,6 @@ from tflm_sim.extensions.shrink.refusal import VerificationFailed, refuse
 from tflm_sim.extensions.shrink.symbolic import Hashes, mix, salt, subgraphs_run
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.types import Model, Operator, Tensor
-from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.kernel_library import KernelLibrary
 
 MAX_BYTES = 1 << 26
@@ -115,12 +122,13 @@ class _Arena:
         self.bytes: NDArray[np.uint64] = np.zeros(size, np.uint64)
 
     def _check_alignments(self) -> None:
-        """Refuse a tensor where no kernel finds it, and scratch where TFLM has none in plans of its own."""
+        """Refuse a tensor or a scratch buffer where a kernel cannot read it."""
         model = self.model
+        wanted = wanted_scratch_alignment(self.library)
         for (index, node), rooms in self.scratch.items():
-            if any(room.start % BUFFER_ALIGNMENT for room in rooms):
+            if any(room.start % wanted for room in rooms):
                 within = f" of subgraph {index}" if index else ""
-                raise self._refuse(f"a scratch buffer of #{node}{within} lies at no multiple of {BUFFER_ALIGNMENT}")
+                raise self._refuse(f"a scratch buffer of #{node}{within} lies at no multiple of {wanted}")
         for index in range(len(model.subgraphs)):
             for tensor, alignment in wanted_alignments(model, index, [self.library]).items():
                 if (place := (index, tensor)) in self.places and self.places[place].start % alignment:

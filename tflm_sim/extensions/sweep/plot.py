@@ -52,8 +52,10 @@ def plot_svg(rows: Sequence[Row], *, against: str = "model_bytes") -> str:
 def _about(rows: Sequence[Row]) -> str:
     """Return what the figures are of, so that the picture can be cited: TFLM, kernels, and who computed them."""
     parts = ("TFLM", "runtime"), ("kernels", "kernels"), ("tflm_sim", "version")
-    named = ((title, dict.fromkeys(getattr(row, name) for row in rows)) for title, name in parts)
-    return printable("; ".join(f"{title} {', '.join(filter(None, each))}" for title, each in named), 140)
+    named = (
+        (title, ", ".join(dict.fromkeys(filter(None, (getattr(row, name) for row in rows))))) for title, name in parts
+    )
+    return printable("; ".join(f"{title} {names}" for title, names in named if names), 140)
 
 
 def _dots(points: Sequence[tuple[int, int, Row]], xs: _LogScale, ys: _LogScale, color: str) -> Iterator[str]:

@@ -19,6 +19,8 @@ from tflm_sim.model.types import TensorType
 from tflm_sim.planners import native
 from tflm_sim.planners.buffers import plan_of
 from tflm_sim.planners.validate import validate
+from tflm_sim.report.size_answer import size_answer
+from tflm_sim.report.text import answer_lines
 from tflm_sim.targets.boards import board
 
 NEEDS_C = pytest.mark.skipif(not native.available(), reason="the C core was not built, and packs nothing")
@@ -174,6 +176,18 @@ def test_a_file_whose_variables_are_planned_overlaps_nothing_with_tflms_own_plan
         roomy.head_bytes,
         roomy.head_bytes + 512,
     }
+
+
+def test_variables_in_the_head_are_alive_always_and_no_gaps() -> None:
+    roomy = with_states()
+    planned = simulate(with_planned_variables(roomy), roomy.configuration)
+    assert roomy.peak is not None
+    assert planned.peak is not None
+    assert (roomy.peak.variable_bytes, planned.peak.variable_bytes) == (0, 1024)
+    assert planned.peak.live_bytes == roomy.peak.live_bytes + 1024 == planned.head_bytes
+    assert f"{planned.head_bytes:,} B (1,024 B of variables); no plan can be smaller" in "\n".join(
+        answer_lines(size_answer(planned), 0)
+    )
 
 
 def test_a_model_without_variables_has_none_to_plan() -> None:

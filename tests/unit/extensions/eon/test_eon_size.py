@@ -278,10 +278,11 @@ def test_sources_and_models_are_sized_side_by_side(
     ("verb", "options", "code", "words"),
     [
         ("size", ["--map"], 2, "--map applies to TFLM's interpreter, but"),
+        ("size", ["--board", "pico", "--beside", "ble"], 2, "--beside applies to TFLM's interpreter"),
         ("size", ["--arena-size", "9"], 2, "--arena-size applies to TFLM's interpreter"),
         ("size", ["--interpreter", "recording"], 2, "--interpreter applies to TFLM's interpreter"),
         ("size", ["--custom-ops", "ops.py"], 2, "--custom-ops applies to TFLM's interpreter"),
-        ("size", ["--to-tflite", "out.tflite", "--json"], 2, "remove --json"),
+        ("size", ["--to-tflite", "out.tflite", "--json"], 2, "--to-tflite does not go with --json"),
         ("size", ["second.cpp", "--to-tflite", "out.tflite"], 2, "the model of one source; 2 are given"),
         (
             "check",

@@ -181,3 +181,13 @@ def test_what_a_file_does_not_say_of_the_set_up_is_found(settings: Settings, wor
     (found,) = execution.compare(*shared(*TWO, **settings))
     assert found.agreement is not None
     assert (found.agreement.agrees, found.agreement.settings) == (True, words)
+
+
+@pytest.mark.usefixtures("on_cortex_m4")
+def test_a_program_with_banks_has_a_planner_of_its_own_whatever_else_it_sets_up() -> None:
+    program, file = shared(*TWO, own_planner=True, resource_variables=5)
+    program.arenas[0].banks = (SimpleNamespace(is_head=True, is_tail=True, planned=16),)  # type: ignore[misc, assignment]
+    (found,) = execution.compare(program, file)
+    assert found.agreement is not None
+    assert found.agreement.agrees
+    assert found.agreement.compared > 100

@@ -68,6 +68,7 @@ def test_against_work_the_axis_says_so() -> None:
 
 def test_without_an_arena_the_middle_says_so() -> None:
     assert '<text x="430.0" y="288.0" text-anchor="middle">no model has an arena</text>' in plot_svg([])
+    assert "TFLM" not in plot_svg([])
 
 
 def test_the_front_has_the_lowest_of_each_step_once() -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tflm_sim.extensions.firmware.emulation.emulator import Emulator
 from tflm_sim.extensions.firmware.emulation.execution import ExecutedBank
+from tflm_sim.extensions.firmware.emulation.memory_map import Span
 from tflm_sim.extensions.firmware.emulation.program import Program
 from tflm_sim.extensions.firmware.emulation.seen import Arena
 from tflm_sim.extensions.firmware.reading.bank_plans import BankTable, bank_plans, banks_in
@@ -53,6 +54,11 @@ def _banks(table: BankTable, banks: Sequence[tuple[int, int]]) -> tuple[Executed
         )
         for number, ((address, size), bank) in enumerate(zip(banks, table.banks, strict=True))
     )
+
+
+def bank_spans(given: Iterable[Iterable[ExecutedBank]]) -> list[Span]:
+    """Return where the planners of banks.h may put tensors."""
+    return [Span(bank.address, bank.address + bank.size) for banks in given for bank in banks if bank.needed]
 
 
 def banks_around(arena: Arena, given: Sequence[tuple[ExecutedBank, ...]]) -> tuple[ExecutedBank, ...]:

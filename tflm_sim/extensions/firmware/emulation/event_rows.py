@@ -35,8 +35,7 @@ class HeldAddress(NamedTuple):
 def with_askers(
     events: Sequence[Event], owners: Mapping[int, HeldAddress], functions: Mapping[tuple[Stage, int, int], str]
 ) -> Iterator[Event]:
-    """Yield the events, each operator's builtin data behind the event that says so, each request of a kernel with the
-    function that makes it.
+    """Yield the events with who asks: an event before each operator's builtin data, a function's name in a request.
 
     Args:
         events: Of one AllocateTensors().

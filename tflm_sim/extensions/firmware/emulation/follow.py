@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from tflm_sim.arena.stages import Stage
 from tflm_sim.errors import FirmwareError
-from tflm_sim.extensions.firmware.emulation.banks import banks_around, given_banks, lacks
+from tflm_sim.extensions.firmware.emulation.banks import bank_spans, banks_around, given_banks, lacks
 from tflm_sim.extensions.firmware.emulation.emulator import Emulator
 from tflm_sim.extensions.firmware.emulation.event_rows import HeldAddress, rows_of, with_askers
 from tflm_sim.extensions.firmware.emulation.execution import (
@@ -24,6 +24,7 @@ from tflm_sim.extensions.firmware.emulation.execution import (
 )
 from tflm_sim.extensions.firmware.emulation.follower import Follower, Purpose
 from tflm_sim.extensions.firmware.emulation.functions import Watched
+from tflm_sim.extensions.firmware.emulation.memory_map import Span
 from tflm_sim.extensions.firmware.emulation.program import Program
 from tflm_sim.extensions.firmware.emulation.replacing import Replacement
 from tflm_sim.extensions.firmware.emulation.search import SizeSearch, Unfinished
@@ -234,7 +235,7 @@ def _answers(
     found = [
         _in_banks(arena, held)
         if held
-        else _size_found(machine, search, arena, is_misplaced=bool(follower.misplacement(arena, arena.results)))
+        else _size_found(machine, search, arena, is_misplaced=bool(follower.misplacement(arena.span, arena.results)))
         for search, arena, held in zip(searches, arenas, banks, strict=True)
     ]
     tried = [
@@ -242,7 +243,7 @@ def _answers(
     ]
     for arena, size, others, search, held in zip(arenas, found, tried, searches, banks, strict=True):
         observed = [] if arena.part is Part.REST else _observed(machine, follower, arena, runs)
-        answer = _answer(program, follower, arena, size, others, observed, not start.is_direct)
+        answer = _answer(program, follower, arena, size, others, observed, not start.is_direct, held)
         if held:
             answer = replace(answer, part="all", is_exact=True, banks=held)
         if size.fits is False and answer.smallest_arena_multiple_of_16 is not None and arena.part is Part.ALL:
@@ -323,8 +324,9 @@ def _answer(
     tried: tuple[TriedSize, ...],
     observed: list[Result],
     is_called: bool,
+    banks: Sequence[ExecutedBank],
 ) -> ExecutedArena:
-    works, reason = _judged(size, follower, arena, observed)
+    works, reason = _judged(size, follower, [arena.span, *bank_spans([banks])], observed)
     return ExecutedArena(
         symbol=program.object_name(arena.head),
         part=_PARTS[arena.part],
@@ -346,11 +348,13 @@ def _answer(
     )
 
 
-def _judged(size: _SizeFound, follower: Follower, arena: Arena, observed: Sequence[Result]) -> tuple[bool | None, str]:
-    """Return whether an arena works with all that was seen, and why it does not."""
+def _judged(
+    size: _SizeFound, follower: Follower, places: Sequence[Span], observed: Sequence[Result]
+) -> tuple[bool | None, str]:
+    """Return whether an arena, and the banks beside it, work with all that was seen, and why they do not."""
     if size.fits is not True:
         return size.fits, size.reason
-    if misplaced := follower.misplacement(arena, observed):
+    if misplaced := next(filter(None, (follower.misplacement(place, observed) for place in places)), ""):
         return False, misplaced
     seen = [_invoke_works(one, is_own=not follower.has_other_model) for each in observed for one in each.invocations]
     seen += [(False, f"AllocateTensors() {bad}") for each in observed if (bad := _bad_stores(each.stores))]

@@ -16,6 +16,7 @@ from tflm_sim.arena.events import OpEvent, Persist, Phase, ScratchRequest
 from tflm_sim.arena.stages import Stage
 from tflm_sim.extensions.firmware.emulation.allocations import ALLOCATOR_ROLES
 from tflm_sim.extensions.firmware.emulation.arenas import INTERPRETER, Arenas
+from tflm_sim.extensions.firmware.emulation.banks import bank_spans, given_banks
 from tflm_sim.extensions.firmware.emulation.emulator import (
     WAITS,
     Emulator,
@@ -188,22 +189,22 @@ class Follower:
         """Every arena, in the order in which they were made."""
         return self._book.made
 
-    def misplacement(self, arena: Arena, results: Sequence[Result]) -> str:
-        """Return what else lies where an arena is, in words; "" where nothing is known to."""
-        program, name = self.program, self.program.object_name(arena.address)
-        bounds = program.object_bounds(arena.address)
+    def misplacement(self, place: Span, results: Sequence[Result]) -> str:
+        """Return what else lies where an arena or a bank is, in words; "" where nothing is known to."""
+        program, name = self.program, self.program.object_name(place.start)
+        bounds, size = program.object_bounds(place.start), place.end - place.start
         if bounds is not None:
-            room = bounds[1] - arena.address
-            if room < arena.size:
-                return f"{arena.size:,} B are passed for {name or 'an object'}, which has {room:,} B there"
-        elif over := program.object_within(arena.address, arena.end):
+            room = bounds[1] - place.start
+            if room < size:
+                return f"{size:,} B are passed for {name or 'an object'}, which has {room:,} B there"
+        elif over := program.object_within(place.start, place.end):
             return f"it lies over {over}"
         seen = [(one.pointer, one.stack) for one in results]
         seen += [(one.pointer, one.stack) for result in results for one in result.invocations]
         for pointer, used in seen:
-            if arena.address < pointer < arena.end and not (bounds and bounds[0] <= pointer < bounds[1]):
+            if place.start < pointer < place.end and not (bounds and bounds[0] <= pointer < bounds[1]):
                 return f"the stack lies in it: its pointer is {pointer:#x}"
-            if used is not None and pointer - used < arena.end <= pointer:
+            if used is not None and pointer - used < place.end <= pointer:
                 return f"the stack grows down into it, to {pointer - used:#x}"
         return ""
 
@@ -339,6 +340,8 @@ class Follower:
                     return
             self._book.current = self._book.of(interpreter) or self._book.current
             self._stores.own, self._scratch = None, []
+            if self._measuring is not None:
+                self._stores.banks = bank_spans(given_banks(self.machine, self.program))
             self._running = result = Result(interpreter=interpreter, number=number, pointer=self.machine.get("sp"))
             if Watched.START_MODEL not in self.program.functions:
                 result.model = model_of(self.machine, interpreter)
@@ -472,8 +475,9 @@ class Follower:
         arena = self._book.current
         if arena is None or arena.part is not Part.ALL or Watched.REQUEST_SCRATCH not in self.program.functions:
             return None
-        self._stores.arena = Span(arena.head, arena.end)
-        return own_spans(self.machine, self._stores.arena, self._operators(result), result.events, result.scratch)
+        whole = Span(arena.head, arena.end)
+        self._stores.guarded = [whole, *(bank for bank in self._stores.banks if not bank.contains(arena.head))]
+        return own_spans(self.machine, self._stores.guarded, self._operators(result), result.events, result.scratch)
 
     def _is_to_be_measured(self, result: Result) -> bool:
         is_observed = any(one is result for one in self.arenas[0].results)

@@ -36,28 +36,28 @@ _STATES = {"SVDF": 1, "UNIDIRECTIONAL_SEQUENCE_LSTM": 2}
 
 def own_spans(
     machine: Emulator,
-    arena: Span,
+    places: Sequence[Span],
     operators: Sequence[ObservedOperator],
     events: Sequence[Event],
     scratch: Sequence[ScratchAsked],
 ) -> dict[ObservedOperator, tuple[Span, ...]] | None:
-    """Return the stretches of an arena that each operator may write; None where the layout was not found.
+    """Return the stretches of an arena and its banks that each operator may write; None where the layout was not found.
 
     An operator that may write all of it is left out.
 
     Args:
         machine: The machine, after AllocateTensors().
-        arena: Where the arena begins, aligned, and ends.
+        places: Where the arena begins, aligned, and ends; and other banks in which its planner may put tensors.
         operators: The model's operators.
         events: What its allocator was asked for in this AllocateTensors(), with the operators that asked.
         scratch: Each request for a scratch buffer, in order.
     """
-    blocks = [one for one in events if isinstance(one, Persist)]
+    arena, blocks = places[0], [one for one in events if isinstance(one, Persist)]
     tensors = _tensors(arena, operators, blocks)
-    buffers = _scratch(machine, arena, events, scratch)
+    buffers = _scratch(machine, places, events, scratch)
     if tensors is None or buffers is None:
         return None
-    asked, tail = _asked(arena, events), arena.start + min(one.offset for one in blocks)
+    asked, tail = _asked(arena, events), Span(arena.start + min(one.offset for one in blocks), arena.end)
     found: dict[ObservedOperator, tuple[Span, ...]] = {}
     for operator in operators:
         written = _written(machine, operator, tensors[operator.subgraph], tail)
@@ -98,7 +98,7 @@ def _asked(arena: Span, events: Sequence[Event]) -> dict[tuple[int, int], list[S
 
 
 def _scratch(
-    machine: Emulator, arena: Span, events: Sequence[Event], scratch: Sequence[ScratchAsked]
+    machine: Emulator, places: Sequence[Span], events: Sequence[Event], scratch: Sequence[ScratchAsked]
 ) -> dict[tuple[int, int], list[Span]] | None:
     """Return the scratch buffers of each operator, None where the handles were not found."""
     if not scratch:
@@ -108,20 +108,20 @@ def _scratch(
     if not sizes:
         return None
     found: dict[tuple[int, int], list[Span]] = {}
-    # The first block of this size that holds addresses of the arena only.
+    # The first block of this size that holds addresses of tensors only.
     for block in sizes:
-        places = words(machine, arena.start + block.offset, len(scratch))
-        if all(arena.start <= place <= arena.end for place in places):
-            for one, place in zip(scratch, places, strict=True):
-                found.setdefault(one.operator, []).append(Span(place, place + one.size))
+        starts = words(machine, places[0].start + block.offset, len(scratch))
+        if all(any(place.start <= start <= place.end for place in places) for start in starts):
+            for one, start in zip(scratch, starts, strict=True):
+                found.setdefault(one.operator, []).append(Span(start, start + one.size))
             return found
     return None
 
 
-def _written(machine: Emulator, operator: ObservedOperator, tensors: Span, tail: int) -> tuple[Span, ...] | None:
+def _written(machine: Emulator, operator: ObservedOperator, tensors: Span, tail: Span) -> tuple[Span, ...] | None:
     """Return the outputs of an operator, and its variables; None where they cannot be read.
 
-    They are the inputs from ``tail`` on, and the last ones of operators with states, where an offline plan places them.
+    They are the inputs in ``tail``, and the last ones of operators with states, where an offline plan places them.
     """
     inputs, outputs = (_indices(machine, address) for address in operator.holds[:2])
     if inputs is None or outputs is None:
@@ -134,7 +134,7 @@ def _written(machine: Emulator, operator: ObservedOperator, tensors: Span, tail:
     read = [(index in states, _elements(machine, tensors.start + _EVAL_TENSOR * index)) for index in inputs]
     if None in written:
         return None
-    variables = [one for is_state, one in read if one is not None and (is_state or one.start >= tail)]
+    variables = [one for is_state, one in read if one is not None and (is_state or tail.contains(one.start))]
     return tuple([one for one in written if one is not None] + variables)
 
 

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from tflm_sim.arena.events import Event
 from tflm_sim.extensions.firmware.emulation.emulator import Snapshot
+from tflm_sim.extensions.firmware.emulation.memory_map import Span
 
 Into: TypeAlias = Literal["nothing", "arena", "behind", "data"]
 _INTO: dict[Into, str] = {
@@ -196,6 +197,11 @@ class Arena:
     def end(self) -> int:
         """The first byte after it."""
         return self.address + self.size
+
+    @property
+    def span(self) -> Span:
+        """Where it lies."""
+        return Span(self.address, self.end)
 
     @property
     def is_made_later(self) -> bool:

@@ -1,6 +1,6 @@
 """Which stores of AllocateTensors() and Invoke() go out of bounds, and which operators write the program's own data.
 
-in bounds    every arena, the stack, the interpreter, its allocator, devices
+in bounds    every arena, the banks of a plan of banks.h, the stack, the interpreter, its allocator, devices
 own data     static objects and blocks of the heap: told where an operator writes them
 outside      everything else
 
@@ -9,7 +9,7 @@ While an operator of Invoke() runs, only its own bytes of the arena are in bound
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from tflm_sim.extensions.firmware.emulation import store_watch
@@ -39,9 +39,10 @@ class Stores:
     Attributes:
         interpreter: Whose AllocateTensors() or Invoke() is watched.
         allocators: Where the objects lie that allocate for it.
-        own: The bytes of the arena that each operator may write, all for one that is not there; None outside of
+        banks: Where its planner may put tensors, besides the arenas.
+        own: The bytes of ``guarded`` that each operator may write, all for one that is not there; None outside of
             Invoke(), and where that was not found.
-        arena: Where that lies.
+        guarded: The arena, and the banks that are not that.
     """
 
     def __init__(
@@ -55,11 +56,12 @@ class Stores:
         self._asker: ObservedOperator | None = None
         self._noted: Noted | None = None
         self._pointer = 0
-        self._guarded: dict[int, Span] = {}
+        self._pieces: dict[int, Span] = {}
         self.interpreter = 0
         self.allocators: set[int] = set()
+        self.banks: Sequence[Span] = ()
         self.own: Mapping[ObservedOperator, Sequence[Span]] | None = None
-        self.arena: Span | None = None
+        self.guarded: Sequence[Span] = ()
 
     def begin(self, lent: Span, pointer: int) -> None:
         """Watch the function at whose entry the machine stands.
@@ -69,24 +71,23 @@ class Stores:
             pointer: The program's own stack pointer.
         """
         self._pointer = pointer
-        inside = [Span(arena.address, arena.end) for arena in self._arenas]
+        inside = [*(arena.span for arena in self._arenas), *self.banks]
         users = [one for one in (self.interpreter, *self.allocators) if not any(each.contains(one) for each in inside)]
         free = [lent, Span(pointer, self._top(pointer)), *inside, *map(self._holder, users)]
         self._askers, self._asker = [None], None
         self._noted = self._machine.noted()
         if self._noted is not None:
             objects = [*self._program.data_spans, *self._heap()]
-            guarded = self._pieces()
-            self._guarded = store_watch.begin(self._noted, free, objects, self._machine.devices(), guarded)
+            self._pieces = store_watch.begin(self._noted, free, objects, self._machine.devices(), self._apart())
 
-    def _pieces(self) -> list[Span]:
-        """Return the arena in pieces, each of which belongs as a whole to an operator or does not."""
-        if self.own is None or self.arena is None:
-            return []
-        arena = self.arena
+    def _apart(self) -> Iterator[Span]:
+        """Yield what is guarded in pieces, each of which belongs as a whole to an operator or does not."""
+        if self.own is None:
+            return
         edges = {edge for spans in self.own.values() for one in spans for edge in (one.start, one.end)}
-        inside = sorted({arena.start, arena.end} | {edge for edge in edges if arena.start < edge < arena.end})
-        return [Span(start, end) for start, end in pairwise(inside)]
+        for place in self.guarded:
+            inside = {edge for edge in edges if place.start < edge < place.end}
+            yield from (Span(*ends) for ends in pairwise(sorted({place.start, place.end} | inside)))
 
     def _holder(self, address: int) -> Span:
         """Return the object or the block of the heap that holds an interpreter or an allocator."""
@@ -126,15 +127,15 @@ class Stores:
             self._askers.append(operator)
         if self._noted is not None:
             self._noted.asker = self._askers.index(operator)
-            if self._guarded and self.own is not None:
-                store_watch.permit(self._noted, self._guarded, self.own.get(operator) if operator else None)
+            if self._pieces and self.own is not None:
+                store_watch.permit(self._noted, self._pieces, self.own.get(operator) if operator else None)
         return before
 
     def take(self) -> list[StoreSeen] | None:
         """Return what was seen since the watch began; None where nothing was watched."""
         if self._noted is None:
             return None
-        guarded, self._guarded = self._guarded, {}
+        guarded, self._pieces = self._pieces, {}
         seen = map(self._seen, store_watch.end(self._noted, guarded))
         return [one for one in seen if one.into != "data" or one.operator or not one.code_address]
 

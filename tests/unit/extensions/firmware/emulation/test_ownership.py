@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -56,8 +57,10 @@ def machine(**changed: bytes) -> Any:
     return SimpleNamespace(read=lambda address, size: bytes(memory[address : address + size]))
 
 
-def own(given: Any, *scratch: ScratchAsked, events: list[Event] = EVENTS) -> Any:
-    return own_spans(given, Span(HEAD, END), [ADD, CALLS], events, scratch)
+def own(
+    given: Any, *scratch: ScratchAsked, events: list[Event] = EVENTS, add: ObservedOperator = ADD, banks: Any = ()
+) -> Any:
+    return own_spans(given, [Span(HEAD, END), *banks], [add, CALLS], events, scratch)
 
 
 def test_an_operator_owns_its_outputs_its_variables_and_what_it_asked_for() -> None:
@@ -69,6 +72,33 @@ def test_an_operator_owns_its_outputs_its_variables_and_what_it_asked_for() -> N
             Span(HEAD + 128, HEAD + 228),
         )
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "states"),
+    [
+        ("ADD", []),
+        ("SVDF", [Span(HEAD + 256, HEAD + 271)]),
+        ("UNIDIRECTIONAL_SEQUENCE_LSTM", [Span(HEAD, HEAD + 60), Span(HEAD + 256, HEAD + 271)]),
+    ],
+)
+def test_an_svdf_and_an_lstm_own_their_states_where_an_offline_plan_places_them(name: str, states: list[Span]) -> None:
+    operator = replace(ADD, name=name)
+    placed = machine(_1f18=(HEAD + 256).to_bytes(4, "little"))  # The last input lies in the head, not in the tail.
+    (owned,) = own(placed, add=operator).values()
+    assert owned == (Span(HEAD + 64, HEAD + 94), *states, Span(HEAD + OP_DATA, HEAD + OP_DATA + 24))
+
+
+def test_an_input_and_a_scratch_buffer_in_a_bank_behind_the_arena_are_no_variable_and_the_operators_own() -> None:
+    bank = END + 0x100
+    placed = machine(_1f18=bank.to_bytes(4, "little"), _1e70=(bank + 64).to_bytes(4, "little"))
+    scratch = ScratchAsked((0, 0), 100)
+    assert own(placed, scratch) is None  # As far as is known, nothing of a planner lies there.
+    assert own(placed, scratch, banks=[Span(bank, bank + 0x200)])[ADD] == (
+        Span(HEAD + 64, HEAD + 94),
+        Span(HEAD + OP_DATA, HEAD + OP_DATA + 24),
+        Span(bank + 64, bank + 164),
+    )
 
 
 def test_an_operator_that_runs_other_subgraphs_may_write_everywhere() -> None:
