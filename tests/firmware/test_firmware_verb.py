@@ -191,13 +191,14 @@ def test_without_debug_information_and_symbols_the_kernels_are_asked_for(
     assert (code, "name them with --kernels" in text) == (3, True)
     code, text = run(capsys, str(elf), "--kernels", "reference")
     assert code == 3
-    assert "needs 1,216 B; which arena it gets is not said" in answer(text)  # int enums, a recording interpreter: 1,204
+    assert "needs 1,104 B; which arena it gets is not said" in answer(text)  # int enums: 1,100
     code, text = run(capsys, str(elf), "--kernels", "reference", "--limit", str(size))
     assert code == 3
     assert "structs     assumed: " in text
-    assert "short enums, plain interpreter: 1,016 B, which fits" in answer(text)
-    assert "int enums, recording interpreter: 1,204 B, which does not fit" in answer(text)
-    assert "; say it with --runtime or --target or --interpreter; all of this, if it has one arena" in answer(text)
+    assert "short enums: 1,016 B, which fits" in answer(text)
+    assert "int enums: 1,100 B, which does not fit" in answer(text)
+    assert "; say it with --runtime or --target; all of this, if it has one arena" in answer(text)
+    assert answer(text).endswith(" and it makes no RecordingMicroInterpreter")
     named = ["--runtime", "2022-06-14", "--target", "cortex-m4", "--interpreter", "plain"]
     code, text = run(capsys, str(elf), "--kernels", "reference", "--limit", str(size), *named)
     assert code == 3
@@ -244,7 +245,9 @@ def test_what_is_flashed_holds_the_model_too(form: str, tmp_path: Path, capsys: 
     assert (code, "name the machine with --target" in text) == (3, True)
     code, text = run(capsys, str(flashed), "--target", "cortex-m4", "--kernels", "reference", "--limit", str(size))
     assert code == 3
-    assert "recording interpreter: 1,172 B, which does not fit" in answer(text)
+    assert " and it makes no RecordingMicroInterpreter: model at " in answer(text)
+    code, text = run(capsys, str(flashed), "--target", "cortex-m4", "--kernels", "reference", "--limit", "1200")
+    assert (code, "RecordingMicroInterpreter" in answer(text)) == (3, False), "which has room, too"
     named = ["--target", "cortex-m4", "--kernels", "reference", "--limit", str(size), "--interpreter", "plain"]
     code, text = run(capsys, str(flashed), *named)
     assert code == 3

@@ -279,7 +279,9 @@ def _has_several_resolvers(firmware: Firmware) -> bool:
 def _on(case: FirmwareCase, target: Target) -> FirmwareCase:
     own = case.configuration.target
     moved = replace(target, arena_address=own.arena_address, ethos_u=own.ethos_u)
-    return replace(case, configuration=replace(case.configuration, target=moved))
+    # A recording one is what the call that was read makes.
+    kind = target.interpreter if case.configuration.interpreter == "plain" else case.configuration.interpreter
+    return replace(case, configuration=replace(case.configuration, target=moved, interpreter=kind))
 
 
 def _most_variables(least: int, cases: Sequence[FirmwareCase]) -> int:

@@ -166,6 +166,9 @@ def _conditions(
         yield Condition(f"TFLM is {target.runtime.snapshot}")
     if not by_part["kernels"].is_known:
         yield Condition(f"it links {target.kernel_library}")
+    if (by_part["interpreter"].value, by_part["interpreter"].is_known) == ("plain", False):
+        # The linker leaves out the function that prints those texts where nobody calls it.
+        yield Condition("it makes no RecordingMicroInterpreter", (replace(target, interpreter="recording"),))
     others = tuple(_other_versions(target))
     if others and not is_named:
         text = f"{LIBRARY_NAMES[target.kernel_library.name]} is {target.kernel_library.version}"
@@ -379,5 +382,8 @@ def _interpreters(firmware: Firmware, named: str | None) -> tuple[tuple[str, ...
         why = "no" if firmware.interpreters == ("plain",) else "only the"
         grounds = f"{why} RecordingMicroAllocator is in the image"
         return firmware.interpreters, Ground("interpreter", firmware.interpreters[0], grounds, "concluded")
+    if not firmware.interpreters and firmware.prints_messages:
+        why = "no text of RecordingMicroAllocator is in the image"
+        return ("plain",), Ground("interpreter", "plain", why, "assumed")
     why = "both are in the image" if firmware.interpreters else "no symbols tell"
     return firmware.interpreters or INTERPRETERS, Ground("interpreter", "plain or recording", why, "assumed")
