@@ -107,4 +107,4 @@ def test_a_program_gets_the_frames_and_the_windows(monkeypatch: pytest.MonkeyPat
     assert proof is not None
     # Noise in 10 windows, and those on the way from the smallest values to the largest, and to the noise.
     assert proof.runs == 2 * START_UP + 10 - START_UP + 1
-    assert (proof.arena_before, proof.arena) == (smallest_arena(SPOTTER, "x86_64-pip").size, 37440)
+    assert (proof.arena_before, proof.arena) == (smallest_arena(SPOTTER, "x86_64-pip").size, 56944)
