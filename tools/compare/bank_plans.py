@@ -14,16 +14,19 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import frame
 
 from tflm_sim import load, simulate
 from tflm_sim.errors import TflmSimError
-from tflm_sim.extensions.banks.bank import RamBank
-from tflm_sim.extensions.banks.placement import BankQuestion, BestPlacement
 from tflm_sim.planners.banks import Costs
 from tflm_sim.planners.buffers import Buffer
 from tflm_sim.units import align_up
+
+if TYPE_CHECKING:
+    from tflm_sim.extensions.banks.bank import RamBank
+    from tflm_sim.extensions.banks.placement import BankQuestion, BestPlacement
 
 SMALLEST = 12
 """Buffers of a model that is worth a comparison."""
@@ -100,6 +103,10 @@ def better(question: BankQuestion, banks: tuple[RamBank, RamBank], ours: BestPla
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a row for each model and size, and how many of each there were."""
+    # The tests of the planner ask by_cp_sat() where no extension is.
+    from tflm_sim.extensions.banks.bank import RamBank
+    from tflm_sim.extensions.banks.placement import BankQuestion
+
     parser = frame.parser(__doc__)
     parser.add_argument("models", nargs="*", metavar="MODEL")
     parser.add_argument("--target", default="cortex-m7")
