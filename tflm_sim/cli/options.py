@@ -273,6 +273,13 @@ def add_beside(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_split_arenas(parser: argparse._ActionsContainer) -> None:
+    """Add ``--split-arenas``."""
+    parser.add_argument(
+        "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
+    )
+
+
 def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
     """Add ``--into``, which goes with the option ``what``."""
     parser.add_argument(

@@ -22,6 +22,7 @@ from tflm_sim.cli.options import (
     Subparsers,
     add_configuration,
     add_executed,
+    add_split_arenas,
     add_verb,
     answer_of_an_extension,
     arena_size,
@@ -120,9 +121,7 @@ def register(subparsers: Subparsers) -> None:
     )
     add_configuration(parser)
     add_executed(parser)
-    parser.add_argument(
-        "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
-    )
+    add_split_arenas(parser)
     parser.add_argument("--arena-size", metavar="N", help="the size of the arena (default: the smallest that works)")
     other = parser.add_argument_group("side by side")
     other.add_argument("--compare-target", action="append", default=[], metavar="T", help="another target")

@@ -73,9 +73,7 @@ def register(subparsers: options.Subparsers) -> None:
     )
     options.add_beside(parser)
     options.add_executed(parser)
-    parser.add_argument(
-        "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
-    )
+    options.add_split_arenas(parser)
     everywhere = parser.add_mutually_exclusive_group()
     everywhere.add_argument(
         "--boards", metavar="B,...", help="print a table of these boards, or of all, and say which the model fits"
