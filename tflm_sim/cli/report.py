@@ -40,6 +40,7 @@ from tflm_sim.cli.options import (
     program_header,
     program_parts,
     refuse_besides,
+    shrinking,
     simulated,
 )
 from tflm_sim.cli.terminal import ProgressLine, say, say_document
@@ -266,6 +267,7 @@ def _pictures(args: argparse.Namespace) -> tuple[list[Picture], ProgramNeed | No
                 arena_size=arena_size(args),
                 title=title,
                 observers=progress.observers,
+                shrunk_by=shrinking(vars(args), args.model, arena_size(args)) if each is model else "",
                 assumed=assumed(
                     args if case.target.name == config.target.name else _of_target(args, case.target.name), case
                 ),
@@ -286,7 +288,9 @@ def _executed(args: argparse.Namespace) -> list[Picture]:
     found, exact = exactly_measured(args, own)
     first = found.picture()
     if args.arena_size is not None:
-        sized = take_picture(found.model, exact, arena_size=arena_size(args), title=first.title)
+        size = arena_size(args)
+        shrunk_by = shrinking(vars(args), args.model, size)
+        sized = take_picture(found.model, exact, arena_size=size, title=first.title, shrunk_by=shrunk_by)
         first = replace(sized, size=first.size)
     others = _comparisons(args, found.model, exact)
     return [first, *(take_picture(model, config, title=title) for model, config, title in others)]
