@@ -32,7 +32,7 @@ from tflm_sim.names import meant, unknown
 MAX_ERROR_CHARACTERS = 2000
 """Characters; of a longer error the end is printed."""
 _HELP = ("-h", "--help")
-_SAME_ELSEWHERE = {"--limit": "--arena-size", "--arena-size": "--limit", "--executed": "--run"}
+_SAME_ELSEWHERE = {"--limit": "--arena-size", "--arena-size": "--limit", "--executed": "--run", "--run": "--executed"}
 """What an option of one verb is called by another."""
 
 
@@ -58,7 +58,7 @@ class Parser(argparse.ArgumentParser):
     """A parser that raises what it does not understand (mutable: the options of the line that it reads)."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
+        super().__init__(*arguments, **settings | {"allow_abbrev": False})
         self.given: set[str] = set()
         for name in (None, "store"):
             self.register("action", name, Once)
@@ -161,7 +161,7 @@ def _parsed(arguments: Sequence[str], *, of_others: bool) -> argparse.Namespace:
     options = {*parser.options()}
     for word in arguments:
         option = word.partition("=")[0]
-        if word.startswith("--") and not any(each.startswith(option) for each in options):
+        if word.startswith("--") and option not in options:
             same = _SAME_ELSEWHERE.get(option, option)
             raise _unknown(f"option {option}", same if same in options else option, options, more)
     raise UsageError(f"{problem}; see '{more}'")

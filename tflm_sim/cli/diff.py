@@ -17,6 +17,7 @@ from tflm_sim.cli.options import (
     Subparsers,
     add_configuration,
     add_executed,
+    add_split_arenas,
     add_verb,
     answer_of_an_extension,
     assumed,
@@ -78,9 +79,7 @@ def register(subparsers: Subparsers) -> None:
     )
     add_configuration(parser, is_pair=True)
     add_executed(parser)
-    parser.add_argument(
-        "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
-    )
+    add_split_arenas(parser)
     parser.add_argument(
         "--fail-on-increase",
         nargs="?",

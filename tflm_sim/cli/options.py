@@ -18,7 +18,7 @@ from tflm_sim.errors import EXIT_CODES, FirmwareError, SimulatedFailure, UsageEr
 from tflm_sim.extension_points import ProgramFigures, Programs
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
-from tflm_sim.names import command_line
+from tflm_sim.names import asking
 from tflm_sim.numbers import whole
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -273,6 +273,13 @@ def add_beside(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_split_arenas(parser: argparse._ActionsContainer) -> None:
+    """Add ``--split-arenas``."""
+    parser.add_argument(
+        "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
+    )
+
+
 def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
     """Add ``--into``, which goes with the option ``what``."""
     parser.add_argument(
@@ -386,35 +393,28 @@ def program_header(need: ProgramNeed | None) -> list[str]:
     return [] if first is None else [first]
 
 
-_OF_A_SIZE = ("limit", "arena_size")
+_OF_A_SIZE = ("limit", "arena_size", "goal")
 
 
 def _executing(args: argparse.Namespace, name: str) -> str:
     """Return the command that asks the same of the program itself."""
-    given = ("firmware", *(option for option in _OF_A_SIZE if getattr(args, option, None)), *_OF_PROGRAM)
-    pairs = ((f"--{option.replace('_', '-')}", getattr(args, option, None)) for option in given)
-    words = [word for option, value in pairs if value for word in (option, str(value))]
-    words += ["--into", str(args.into)] if args.into else []
-    words += ["-o", args.output] if args.verb == "report" and args.output else []
-    verb = args.verb if args.verb in ("check", "report") else "size"
-    return command_line("tflm-sim", verb, name, *words, "--executed")
+    verb = args.verb if args.verb in ("check", "report", "shrink") else "size"
+    given = ("firmware", *_OF_A_SIZE, *_OF_PROGRAM, *(["output"] if verb == "report" else []))
+    settings = {option: getattr(args, option, None) for option in given}
+    return asking(verb, name, {**settings, "into": args.into or None, "executed": True})
 
 
-def shrinking(named: object, name: str, goal: int | None) -> str:
+def shrinking(named: Mapping[str, object], name: str | None, goal: int | None) -> str:
     """Return the command that looks for a rewriting of a model that needs at most ``goal`` bytes.
 
     Args:
-        named: The options, or a project's firmware: what the model runs on.
-        name: The model.
+        named: What the model runs on, by the names of the options; anything else is left out.
+        name: The model's file; None where it has none.
         goal: None for as few bytes as there can be.
     """
-    given = {option: getattr(named, option, None) for option in SETTINGS}
-    words = ["tflm-sim", "shrink", name]
-    for option, value in {**given, "goal": goal}.items():
-        for each in value if isinstance(value, list | tuple) else [value]:
-            if each is not None and each is not False:
-                words += [f"--{option.replace('_', '-')}", *([] if each is True else [str(each)])]
-    return command_line(*words)
+    given = {option: named.get(option) for option in (*SETTINGS, "split_arenas")}
+    own = {"into": named.get("into") or None, "executed": named.get("executed"), "goal": goal}
+    return asking("shrink", name, given | own)
 
 
 _OF_PROGRAM = ("target", "kernels", "runtime", "library", "interpreter")

@@ -22,6 +22,7 @@ from tflm_sim.cli.options import (
     Subparsers,
     add_configuration,
     add_executed,
+    add_split_arenas,
     add_verb,
     answer_of_an_extension,
     arena_size,
@@ -39,6 +40,7 @@ from tflm_sim.cli.options import (
     program_header,
     program_parts,
     refuse_besides,
+    shrinking,
     simulated,
 )
 from tflm_sim.cli.terminal import ProgressLine, say, say_document
@@ -120,9 +122,7 @@ def register(subparsers: Subparsers) -> None:
     )
     add_configuration(parser)
     add_executed(parser)
-    parser.add_argument(
-        "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
-    )
+    add_split_arenas(parser)
     parser.add_argument("--arena-size", metavar="N", help="the size of the arena (default: the smallest that works)")
     other = parser.add_argument_group("side by side")
     other.add_argument("--compare-target", action="append", default=[], metavar="T", help="another target")
@@ -267,6 +267,7 @@ def _pictures(args: argparse.Namespace) -> tuple[list[Picture], ProgramNeed | No
                 arena_size=arena_size(args),
                 title=title,
                 observers=progress.observers,
+                shrunk_by=shrinking(vars(args), args.model, arena_size(args)) if each is model else "",
                 assumed=assumed(
                     args if case.target.name == config.target.name else _of_target(args, case.target.name), case
                 ),
@@ -287,7 +288,9 @@ def _executed(args: argparse.Namespace) -> list[Picture]:
     found, exact = exactly_measured(args, own)
     first = found.picture()
     if args.arena_size is not None:
-        sized = take_picture(found.model, exact, arena_size=arena_size(args), title=first.title)
+        size = arena_size(args)
+        shrunk_by = shrinking(vars(args), args.model, size)
+        sized = take_picture(found.model, exact, arena_size=size, title=first.title, shrunk_by=shrunk_by)
         first = replace(sized, size=first.size)
     others = _comparisons(args, found.model, exact)
     return [first, *(take_picture(model, config, title=title) for model, config, title in others)]

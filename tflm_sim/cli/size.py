@@ -73,9 +73,7 @@ def register(subparsers: options.Subparsers) -> None:
     )
     options.add_beside(parser)
     options.add_executed(parser)
-    parser.add_argument(
-        "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
-    )
+    options.add_split_arenas(parser)
     everywhere = parser.add_mutually_exclusive_group()
     everywhere.add_argument(
         "--boards", metavar="B,...", help="print a table of these boards, or of all, and say which the model fits"
@@ -147,7 +145,7 @@ def _one(args: argparse.Namespace, name: str, model: Model, possible: Sequence[C
         return _in_program(args, name, model, possible)
     (config,) = possible
     if args.arena_size is not None:
-        return _fixed_size(args, model, config)
+        return _fixed_size(args, name, model, config)
     if args.map:
         return _map(args, model, config)
     simulation = options.simulated(model, config)
@@ -206,7 +204,7 @@ def _executed(args: argparse.Namespace, names: Sequence[str | None], possible: S
             continue
         measured = options.measured(args, model, possible, [] if limit is None else [limit])
         if limit is not None:
-            code = max(code, _say_in_arena(args, name or args.firmware, measured, limit))
+            code = max(code, _say_in_arena(args, name, measured, limit))
         elif args.json:
             say_json(measured.document())
         else:
@@ -217,14 +215,15 @@ def _executed(args: argparse.Namespace, names: Sequence[str | None], possible: S
     return code
 
 
-def _say_in_arena(args: argparse.Namespace, name: str, measured: ProgramFigures, limit: int) -> int:
+def _say_in_arena(args: argparse.Namespace, name: str | None, measured: ProgramFigures, limit: int) -> int:
     """Print what the executed program did in an arena of ``limit`` bytes, as ``check`` does; return the exit code."""
     from tflm_sim.checks.judge import judge_measured
     from tflm_sim.checks.verdict import baseline_key
     from tflm_sim.report.verdict_text import verdict_document, verdict_lines
 
-    config = measured.configuration
-    verdict = judge_measured(name, measured.model, measured, limit, key=baseline_key(name, config))
+    label, config = name or args.firmware, measured.configuration
+    verdict = judge_measured(label, measured.model, measured, limit, key=baseline_key(label, config))
+    verdict = replace(verdict, shrunk_by=options.shrinking(vars(args), name, limit))
     if args.json:
         say_json(verdict_document([(verdict, config)]))
     else:
@@ -327,7 +326,7 @@ def _jsonl_row(args: argparse.Namespace, name: str, model: Model, possible: Sequ
     return options.code_of(simulation)
 
 
-def _fixed_size(args: argparse.Namespace, model: Model, config: Configuration) -> int:
+def _fixed_size(args: argparse.Namespace, name: str, model: Model, config: Configuration) -> int:
     arena_size = parse_size(args.arena_size)
     simulation = options.simulated(model, config, arena_size)
     answer = arena_answer(simulation)
@@ -338,7 +337,8 @@ def _fixed_size(args: argparse.Namespace, model: Model, config: Configuration) -
         return EXIT_CODES[answer.answer]
     used = format_size(simulation.arena_used_bytes)
     yes = [f"yes: {format_size(arena_size)} is enough; arena_used_bytes() is {used}"]
-    first, *rest = yes if answer.answer == "yes" else failure_lines(answer)
+    shrunk_by = options.shrinking(vars(args), name, arena_size)
+    first, *rest = yes if answer.answer == "yes" else failure_lines(answer, shrunk_by)
     say_verdict(first)
     say(*rest, *options.header(args, config))
     return EXIT_CODES[answer.answer]

@@ -41,6 +41,7 @@ def take_picture(
     title: str = "",
     observers: Iterable[Observer] = (),
     assumed: tuple[str, ...] | None = None,
+    shrunk_by: str = "",
     **settings: Unpack[Settings],
 ) -> Picture:
     """Return the picture of one model on one arena.
@@ -54,6 +55,7 @@ def take_picture(
         title: Default: the target with its TFLM, its kernels, the planner, and what is assumed.
         observers: Who else is told of each event.
         assumed: The options that were not given, which the title then names; None where no options were asked for.
+        shrunk_by: The command that looks for rewritings that need less, where the arena is too small; "" to name none.
         settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
     Raises:
@@ -70,7 +72,7 @@ def take_picture(
     picture = _assemble(roomy, pictured, title=title, assumed=assumed)
     if pictured.failure is None:
         return picture
-    picture = replace(picture, device_log=tuple(pictured.log), advice=_advice(roomy, pictured))
+    picture = replace(picture, device_log=tuple(pictured.log), advice=_advice(roomy, pictured, shrunk_by))
     if roomy.smallest is None or roomy.configuration.split_arenas:
         return picture
     working = simulate(model, roomy.configuration, arena_size=roomy.smallest.size)
@@ -100,7 +102,7 @@ def _pressed(works: Picture, fails: Picture) -> Picture:
     )
 
 
-def _advice(roomy: Simulation, pictured: Simulation) -> tuple[str, ...]:
+def _advice(roomy: Simulation, pictured: Simulation, shrunk_by: str) -> tuple[str, ...]:
     """Return what to do about a failure: a larger arena, or, where none is large enough, about the model."""
     if roomy.smallest is None:
         step = printable(arena_answer(pictured).failed_step or "AllocateTensors()", 120)
@@ -111,7 +113,7 @@ def _advice(roomy: Simulation, pictured: Simulation) -> tuple[str, ...]:
     size, needed = pictured.device.arena.size, roomy.smallest
     return (
         f"{needed.size:,} B are needed, {needed.size - size:,} B more than this arena has.",
-        f"What to do: {larger_or_shrink(needed.multiple_of_16, size)}.",
+        f"What to do: {larger_or_shrink(needed.multiple_of_16, shrunk_by)}.",
     )
 
 

@@ -252,19 +252,24 @@ def _buffer_name(row: HeadBuffer) -> str:
     return f"scratch {row.index} of #{row.operator}" + (f" ({row.name})" if row.name else "")
 
 
-def failure_lines(answer: ArenaAnswer) -> list[str]:
-    """Return why an arena does not work, where it fails, and what the device prints."""
+def failure_lines(answer: ArenaAnswer, shrunk_by: str = "") -> list[str]:
+    """Return why an arena does not work, what to do, where it fails, and what the device prints.
+
+    Args:
+        answer: What happens in the arena.
+        shrunk_by: The command that looks for rewritings of the model that need less; "" to name none.
+    """
     problem, log = answer.invoke_problem, answer.log
     if problem is not None and not answer.corruptions:  # It is looked for only where AllocateTensors() succeeds.
         lines, log = [f"no: {printable(str(problem), 300)}"], problem.log
     elif answer.failure is not None:
         lines = [
             _too_small(answer),
-            *_remedy(answer),
+            *_remedy(answer, shrunk_by),
             f"what fails, in '{answer.failed_step}': {printable(answer.failure, 200)}",
         ]
     else:
-        lines = [_too_small(answer), *_remedy(answer), "the device does not notice"]
+        lines = [_too_small(answer), *_remedy(answer, shrunk_by), "the device does not notice"]
     lines += [f"    bytes in use are overwritten: {text}" for text in answer.corruptions]
     if log:
         lines += ["the device prints:", *_device_lines(log)]
@@ -282,16 +287,14 @@ def _too_small(answer: ArenaAnswer) -> str:
     return f"no, {answer.missing:,} B are missing: {format_size(answer.arena_size)} is too small, {needed} are needed"
 
 
-def _remedy(answer: ArenaAnswer) -> list[str]:
+def _remedy(answer: ArenaAnswer, shrunk_by: str) -> list[str]:
     """Return what to do where a larger arena works."""
     if answer.enough is None or answer.enough <= answer.arena_size:
         return []
-    return [f"what to do: {larger_or_shrink(answer.enough, answer.arena_size)}"]
+    return [f"what to do: {larger_or_shrink(answer.enough, shrunk_by)}"]
 
 
-def larger_or_shrink(enough: int, size: int) -> str:
-    """Return what to do about an arena of ``size`` bytes that is too small; ``enough`` is a multiple of 16."""
-    return (
-        f"declare alignas(16) uint8_t tensor_arena[{enough}], or look what shrink saves: "
-        f"tflm-sim shrink MODEL --goal {size}"
-    )
+def larger_or_shrink(enough: int, shrunk_by: str) -> str:
+    """Return what to do about an arena that is too small; ``enough`` bytes, a multiple of 16, are not."""
+    declared = f"declare alignas(16) uint8_t tensor_arena[{enough}]"
+    return f"{declared}, or look what shrink saves: {shrunk_by}" if shrunk_by else declared

@@ -215,7 +215,7 @@ def _undecided(subject: Subject, reason: str) -> FirmwareVerdict:
 def _outcome(case: FirmwareCase, subject: Subject) -> FirmwareVerdict:
     """Return the verdict for one case."""
     roomy = case.roomy()
-    smallest, split = roomy.smallest, roomy.split
+    smallest = roomy.smallest or roomy.split
     verdict = FirmwareVerdict(
         model=subject.name,
         model_size=subject.size,
@@ -225,14 +225,10 @@ def _outcome(case: FirmwareCase, subject: Subject) -> FirmwareVerdict:
         multiple_of_16=smallest.multiple_of_16 if smallest else None,
         used=roomy.arena_used_bytes,
         fits=None,
-        split=split,
+        split=roomy.split,
         case=case,
     )
-    if split is not None:
-        both = split.persistent + split.non_persistent
-        rounded = split.persistent + align_up(split.non_persistent, BUFFER_ALIGNMENT)
-        verdict = replace(verdict, needed=both, multiple_of_16=rounded)
-    elif smallest is None:
+    if smallest is None:
         return replace(
             verdict,
             fits=False,

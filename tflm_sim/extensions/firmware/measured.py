@@ -182,10 +182,8 @@ def _arenas_of_interpreter(execution: Execution, interpreter: int, program: str 
 
 def _smallest(model: Model, configuration: Configuration) -> int | None:
     simulation = simulate(model, configuration)
-    if configuration.split_arenas:
-        split = simulation.split
-        return None if split is None else split.persistent + split.non_persistent
-    return None if simulation.smallest is None else simulation.smallest.size
+    smallest = simulation.smallest or simulation.split
+    return None if smallest is None else smallest.size
 
 
 def _facts(
