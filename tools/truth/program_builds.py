@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from truth.program_forms import ANY_ARENA, FORMS, source_of
+from truth.program_forms import ANY_ARENA, FORMS, HEADERS, source_of
 
 KERNELS = (
     "conv", "depthwise_conv", "pooling", "reshape", "fully_connected", "softmax", "reduce", "quantize", "dequantize",
@@ -27,7 +27,8 @@ class Core(NamedTuple):
         machine: The emulator and the machine.
         flash, ram: Addresses.
         flash_bytes, ram_bytes: Sizes.
-        libraries: The folder of its libraries, of newlib's and gcc's, for clang.
+        libraries: The folder of its libraries, of newlib's and gcc's, for clang; of picolibc's for RISC-V.
+        tools: What the names of GNU's tools begin with.
     """
 
     flags: str
@@ -37,10 +38,12 @@ class Core(NamedTuple):
     flash_bytes: int = 4 * _MB
     ram_bytes: int = _MB
     libraries: str = ""
+    tools: str = "arm-none-eabi"
 
 
 _FPU4 = "-mfloat-abi=hard -mfpu=fpv4-sp-d16"
 CORES = {
+    "cortex-m0": Core("-mcpu=cortex-m0", "arm -M mps2-an385", libraries="thumb/v6-m/nofp"),
     "cortex-m0plus": Core("-mcpu=cortex-m0plus", "arm -M mps2-an385", libraries="thumb/v6-m/nofp"),
     "cortex-m3": Core("-mcpu=cortex-m3", "arm -M mps2-an385", libraries="thumb/v7-m/nofp"),
     "cortex-m4": Core("-mcpu=cortex-m4", "arm -M mps2-an386", libraries="thumb/v7e-m/nofp"),
@@ -53,8 +56,12 @@ CORES = {
     "cortex-m55": Core(
         "-mcpu=cortex-m55 -mfloat-abi=hard", "arm -M mps3-an547", 0x10000000, 0x30000000, _MB // 2, _MB // 2
     ),
-}
-"""QEMU has no machine with a Cortex-M0+ and enough memory: a Cortex-M3 executes its instructions."""
+    "riscv32": Core(
+        "-march=rv32imac -mabi=ilp32", "riscv32 -M virt -bios none", 0x80000000, 0x80400000,
+        libraries="rv32imac/ilp32", tools="riscv64-unknown-elf",
+    ),
+}  # fmt: skip
+"""QEMU has no machine with a Cortex-M0 or M0+ and enough memory: a Cortex-M3 executes its instructions."""
 LAYOUT = """ENTRY(Reset)
 MEMORY { FLASH (rx): ORIGIN = FLASH_AT, LENGTH = FLASH_BYTES
  RAM (rwx): ORIGIN = RAM_AT, LENGTH = RAM_BYTES }
@@ -66,8 +73,9 @@ SECTIONS {
    __init_array_end = .; __fini_array_start = .; __fini_array_end = .; } >FLASH
  .ARM.exidx : { __exidx_start = .; *(.ARM.exidx* .ARM.extab*) __exidx_end = .; } >FLASH
  _sidata = LOADADDR(.data);
- .data : { . = ALIGN(8); _sdata = .; *(.data*) . = ALIGN(8); _edata = .; } >RAM AT>FLASH
- .bss (NOLOAD) : { . = ALIGN(16); _sbss = .; *(.bss*) *(COMMON) . = ALIGN(16); _ebss = .; } >RAM
+ .data : { . = ALIGN(8); _sdata = .; *(.data*) __global_pointer$ = . + 0x800; *(.sdata*) . = ALIGN(8); _edata = .;
+   } >RAM AT>FLASH
+ .bss (NOLOAD) : { . = ALIGN(16); _sbss = .; *(.sbss*) *(.bss*) *(COMMON) . = ALIGN(16); _ebss = .; } >RAM
  .arena (NOLOAD) : { . = ALIGN(16); *(.arena*) . = ALIGN(16); } >RAM
  end_of_data = .;
 }
@@ -85,12 +93,14 @@ class Library(NamedTuple):
         includes: Folders of the headers of flatbuffers, gemmlowp and ruy.
         kernels: "reference", "cmsis_nn" or "esp_nn".
         kernels_from: A checkout of that kernel library, None for the reference kernels.
+        picolibc: The folder of picolibc for RISC-V, whose compiler comes without a C library.
     """
 
     tflm: Path
     includes: tuple[Path, ...]
     kernels: str
     kernels_from: Path | None
+    picolibc: Path | None = None
 
 
 class Builder:
@@ -118,19 +128,31 @@ class Builder:
             *([kernels, kernels / "include", kernels / "Include"] if kernels else []),
         ]
         self._flags = [
-            *shlex.split(self.core.flags), *shlex.split(flags), *COMMON, *DEFINES, "-mthumb",
+            *shlex.split(self.core.flags), *COMMON, *shlex.split(flags), *DEFINES,
+            *(["-mthumb"] if self.core.tools == "arm-none-eabi" else []),
             *(f"-I{place}" for place in includes),
             *([f"-D{library.kernels.upper()}", "-DCONFIG_NN_OPTIMIZED"] if kernels else []),
         ]  # fmt: skip
-        if not self._gcc:
-            newest = max((_NEWLIB / "include" / "c++").iterdir())
-            where = self.core.libraries
+        newest = max((_NEWLIB / "include" / "c++").iterdir())
+        where = self.core.libraries
+        self._picolibc = library.picolibc
+        if self.core.tools != "arm-none-eabi":
+            if self._picolibc is None:
+                raise SystemExit(f"{core}: --picolibc is missing")
+            # C++'s headers are those of the other compiler: what the forms use of them is the same.
+            other = newest / "arm-none-eabi" / CORES["cortex-m4"].libraries
+            self._flags += [f"-isystem{place}" for place in (newest, other, self._picolibc / "include")]
+        elif not self._gcc:
             self._flags += [
                 "--target=arm-none-eabi", "-nostdlibinc", f"-isystem{newest}",
                 f"-isystem{newest / 'arm-none-eabi' / where}", f"-isystem{_NEWLIB / 'include'}",
             ]  # fmt: skip
         log = (library.tflm / "tensorflow/lite/micro/debug_log.h").read_text("utf-8")
-        self._program_flags = ["-DREGISTRATION=TFLMRegistration", *([] if "va_list" in log else ["-DLOGS_WORDS"])]
+        is_own = (library.tflm / "tensorflow/lite/micro/micro_common.h").exists()
+        self._program_flags = [
+            f"-DREGISTRATION={'TFLM' if is_own else 'TfLite'}Registration",
+            *([] if "va_list" in log else ["-DLOGS_WORDS"]),
+        ]
         self._program_flags.append(f"-DMODEL_BYTES={model.stat().st_size}")
         self._program_flags.append(f"-DMIDDLE_OF_RAM={self.core.ram + self.core.ram_bytes // 2:#x}")
         self._program_flags.append(f"-DEND_OF_RAM={self.core.ram + self.core.ram_bytes:#x}")
@@ -143,25 +165,28 @@ class Builder:
         layout = LAYOUT.replace("FLASH_AT", hex(self.core.flash)).replace("RAM_AT", hex(self.core.ram))
         layout = layout.replace("FLASH_BYTES", str(self.core.flash_bytes))
         (self.folder / "layout.ld").write_text(layout.replace("RAM_BYTES", str(self.core.ram_bytes)))
+        self._compiled_model = self.folder / f"{model.stem}.o"
         self._all_headers = self.folder / "all.h"
         self._library = self.folder / "libtflm.a"
         if not self._all_headers.exists():
             self._build_headers()
         if not self._library.exists():
             self._build_library(library)
+        if not self._compiled_model.exists():
+            self._compile(self._model, self._compiled_model)
 
     def _compiler(self, source: Path) -> list[str | Path]:
         is_c = source.suffix == ".c"
-        program = (
-            ("arm-none-eabi-gcc" if is_c else "arm-none-eabi-g++") if self._gcc else "clang" if is_c else "clang++"
-        )
+        program = f"{self.core.tools}-{'gcc' if is_c else 'g++'}" if self._gcc else "clang" if is_c else "clang++"
         headers = () if is_c else ("-include", self._all_headers)
         return [program, *self._flags, *(() if is_c else CXX), *headers]
 
+    def _compile(self, source: Path, built: Path) -> None:
+        subprocess.run([*self._compiler(source), "-c", source, "-o", built], check=True)
+
     def _build_headers(self) -> None:
-        """Compile once what nearly all sources include: that is most of the time that each takes."""
-        names = ("micro_interpreter.h", "micro_resource_variable.h", "micro_utils.h")
-        self._all_headers.write_text("".join(f'#include "tensorflow/lite/micro/{name}"\n' for name in names), "utf-8")
+        """Compile once what the sources include: that is most of the time that each takes."""
+        self._all_headers.write_text(HEADERS, "utf-8")
         compiled = self._all_headers.with_suffix(".h.gch" if self._gcc else ".h.pch")
         command = [*self._compiler(self._all_headers)[:-2], "-x", "c++-header", self._all_headers, "-o", compiled]
         subprocess.run(command, check=True)
@@ -192,9 +217,11 @@ class Builder:
         objects = []
         for source in sources:
             built = self.folder / (source.as_posix().strip("/").replace("/", "_") + ".o")
-            subprocess.run([*self._compiler(source), "-c", source, "-o", built], check=True)
+            self._compile(source, built)
             objects.append(built)
-        subprocess.run(["arm-none-eabi-gcc-ar" if self._gcc else "llvm-ar", "rcs", self._library, *objects], check=True)
+        subprocess.run(
+            [f"{self.core.tools}-gcc-ar" if self._gcc else "llvm-ar", "rcs", self._library, *objects], check=True
+        )
         for built in objects:
             built.unlink()
 
@@ -211,11 +238,13 @@ class Builder:
         link = ["-T", str(self.folder / "layout.ld"), "-nostartfiles"]
         link += [] if "--no-gc-sections" in flags else ["-Wl,--gc-sections"]
         end = ["--specs=nosys.specs", "-lm"]
-        if not self._gcc:
+        if self._picolibc and self.core.tools != "arm-none-eabi":
+            end = ["-nostdlib", f"-L{self._picolibc / 'lib' / self.core.libraries}", "-lm", "-lc", "-lgcc"]
+        elif not self._gcc:
             newest = max(_GCC.iterdir())
             folders = (_NEWLIB / "lib" / self.core.libraries, newest / self.core.libraries)
             end = ["-nostdlib", "-fuse-ld=lld", *(f"-L{each}" for each in folders), "-lstdc++", "-lm", "-lc", "-lgcc"]
-        sources = [source, self._model, self._library]
+        sources = [source, self._compiled_model, self._library]
         subprocess.run(
             [*self._compiler(source), *shlex.split(flags), *defined, *link, *sources, *end, "-o", built],
             check=True,
