@@ -221,7 +221,6 @@ def _tail(simulation: Simulation) -> Tail:
 
 
 def size_answer(simulation: Simulation) -> SizeAnswer:
-    """Return the answer for one model on one configuration."""
     smallest = simulation.smallest
     allocation = simulation.allocation if simulation.status == "ok" else None
     return SizeAnswer(

@@ -127,7 +127,6 @@ class _CtypesMemory:
 
     @staticmethod
     def from_handle(handle: int) -> Any:
-        """Return the object of a handle."""
         return ctypes.cast(handle, ctypes.py_object).value
 
     @staticmethod
