@@ -221,7 +221,7 @@ def possible_configurations(where: Where | None = None, **settings: Unpack[Setti
         known = tuple(Settings.__annotations__)
         hint = meant(min(unknown), known) or f"use one of: {', '.join(known)}"
         raise TypeError(f"there is no setting '{min(unknown)}'; {hint}")
-    chosen = {name: value for name, value in settings.items() if value is not None}
+    chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
     if "firmware" in chosen:
         chosen["firmware"] = os.fspath(expect(chosen["firmware"], str | os.PathLike, "the path of a program"))
     named: dict[str, str | None] = {name: chosen.pop(name, None) for name in NAMING}
