@@ -422,7 +422,7 @@ def random_converted_io(seed: int) -> Model:
 
 
 def with_float_ends(model: Model, seed: int) -> Model:
-    """Return a model whose int8 and int16 inputs and outputs, or some, are floats that QUANTIZE and DEQUANTIZE convert."""
+    """Return a model with floats, that QUANTIZE and DEQUANTIZE convert, for its integer ends, or some of them."""
     rng, draft = random.Random(seed), Draft(model)
     inputs, outputs = [*draft.inputs], [*draft.outputs]
     for ends, name in ((inputs, "QUANTIZE"), (outputs, "DEQUANTIZE")):
