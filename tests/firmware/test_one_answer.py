@@ -129,7 +129,7 @@ ROWS = [
     # From 2023 on sine needs 1,056 to 1,072 B; which TFLM it is, the file does not say.
     Row("program of any TFLM", "cannot tell", 1056, named={"firmware": "app.elf"},
         program=FILLED.format(arena(1056))),
-    # 164 B: what the program's own kernels ask for, see test_executed.py. It gives its arena as many as are asked about.
+    # 164 B: what the program's own kernels ask for, see test_executed.py; its arena has the limit.
     Row("executed program", "yes", 164, named=EXECUTED),
     Row("executed program", "no", 163, named=EXECUTED),
     # What Invoke() does with another model's inputs proves nothing.
