@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from tflm_sim.arena.events import Event
-from tflm_sim.checks.doubts import Doubt
+from tflm_sim.checks.doubts import Answer, Doubt
 from tflm_sim.checks.program_need import BankNeed, ProgramNeed
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.logs.crashes import CodePlace
@@ -128,6 +128,10 @@ class ProgramFigures(Protocol):
     @property
     def fits(self) -> bool:
         """Whether AllocateTensors() succeeds in the program's own arena."""
+
+    @property
+    def answer(self) -> Answer:
+        """Whether the model works in some arena, its Invoke() too."""
 
     @property
     def works(self) -> bool | None:

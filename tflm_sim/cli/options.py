@@ -9,6 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.checks.doubts import EXIT_CODES as VERDICT_CODES
+from tflm_sim.checks.doubts import Answer
 from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.cli.terminal import COLOR_CHOICES, Help, HelpText, ProgressLine, elapsing, folded, say
 from tflm_sim.cli.verbs import VERBS, verbs
@@ -614,6 +616,11 @@ def code_of(simulation: Simulation) -> int:
     """Return the exit code of figures of a model: that of TFLM's own failure, where no arena lets it run."""
     works = simulation.failure is None and simulation.invoke_problem is None
     return 0 if works else SimulatedFailure.exit_code
+
+
+def code_of_answer(answer: Answer) -> int:
+    """Return the exit code of figures of a program: of a model that works in no arena, that of TFLM's own failure."""
+    return SimulatedFailure.exit_code if answer == "no" else VERDICT_CODES[answer]
 
 
 def simulated(model: Model, config: Configuration, arena_size: int | None = None) -> Simulation:

@@ -159,7 +159,7 @@ def _in_program(args: argparse.Namespace, name: str, model: Model, possible: Seq
     limit = options.arena_size(args)
     need = options.program_need(args, name, model, possible, limit)
     parts = {**options.parts_of_extensions("size", args, model, need.configuration), **need.parts}
-    code = EXIT_CODES[need.answer] if limit is not None else _code_of_figures(need)
+    code = EXIT_CODES[need.answer] if limit is not None else options.code_of_answer(need.answer)
     if args.json:
         say_json(_program_document(name, model, need, limit, parts))
         return code
@@ -171,11 +171,6 @@ def _in_program(args: argparse.Namespace, name: str, model: Model, possible: Seq
         say(*size_lines(need.simulation, has_ledger=args.all))
     say("", *part_lines("SizeDocument", parts), *last_lines(need))
     return code
-
-
-def _code_of_figures(need: ProgramNeed) -> int:
-    """Return the exit code where nobody asked about an arena: a model that works in none is TFLM's own failure."""
-    return SimulatedFailure.exit_code if need.answer == "no" else EXIT_CODES[need.answer]
 
 
 def _program_document(
@@ -210,8 +205,8 @@ def _executed(args: argparse.Namespace, names: Sequence[str | None], possible: S
         else:
             say(*([""] if position else []), *measured.lines(has_ledger=args.all))
             say(*([] if args.all or measured.smallest is None else [EVERY_BYTE]))
-        if limit is None and measured.smallest is None:
-            code = SimulatedFailure.exit_code
+        if limit is None:
+            code = max(code, options.code_of_answer(measured.answer))
     return code
 
 
@@ -319,7 +314,7 @@ def _jsonl_row(args: argparse.Namespace, name: str, model: Model, possible: Sequ
     if args.firmware:
         need = options.program_need(args, name, model, possible)
         say_json(_program_document(name, model, need, None, need.parts), indent=None)
-        return _code_of_figures(need)
+        return options.code_of_answer(need.answer)
     (config,) = possible
     simulation = options.simulated(model, config)
     say_json(size_document(simulation, assumed=options.assumed(args, config)), indent=None)

@@ -216,6 +216,8 @@ def run(args: argparse.Namespace) -> int:
     if need is None:
         _refuse_what_never_runs(model, configurations)
     goal, measured = settings.get("goal"), options.measured(args, model, configurations) if is_measured else None
+    if measured is not None and measured.smallest is not None and measured.answer == "no":
+        raise SimulatedFailure(f"in {args.firmware} it does not work: {measured.reason}")
     if goal is not None and measured is not None and measured.smallest is not None:
         settings["goal"] = _goal_of_search(goal, measured)
     with ProgressLine("shrinking", model) as status:
@@ -232,7 +234,9 @@ def run(args: argparse.Namespace) -> int:
     _print(args, shrunk, goal, executed, output, need)
     if not is_met:
         return NO_GAIN
-    return 0 if need is None or executed is not None else EXIT_CODES[need.answer]
+    if need is None:
+        return 0
+    return EXIT_CODES[need.answer if measured is None else measured.answer]
 
 
 def _refuse_what_never_runs(model: Model, configurations: Sequence[Configuration]) -> None:
@@ -363,7 +367,7 @@ def _executed(
         before=facts,
         arena_before=before.smallest,
         after=facts if after is before else dict(after.parts),
-        arena_after=after.smallest,
+        arena_after=None if after.answer == "no" else after.smallest,
     )
 
 
