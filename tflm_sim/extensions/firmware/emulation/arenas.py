@@ -44,7 +44,7 @@ _SIZES = {Part.ALL: 1, Part.PERSISTENT: 1, Part.REST: 3}
 _NEW = {Part.ALL: (0, 1, 0, 1, 0), Part.PERSISTENT: (0, 1, 1), Part.REST: (0, 1, 0, 0)}
 """Which of its arena's bounds each field of an allocator holds that has allocated nothing yet."""
 _WORD, _TAIL = 4, 3
-"""Bytes of a word, of which all objects consist that Create() puts at the arena's end; the field that has moved then."""
+"""Bytes of a word, of which all consists that Create() puts at the arena's end; the field that has moved then."""
 
 
 class Arenas:
