@@ -15,7 +15,7 @@ from tflm_sim.answers.offline_plan import with_offline_plan
 from tflm_sim.checks.candidates import CandidateNeed, candidate_text, most_demanding
 from tflm_sim.checks.doubts import EXIT_CODES, settling_lines
 from tflm_sim.checks.lifetime_answers import Lifetimes
-from tflm_sim.checks.program_need import ProgramNeed, Ram
+from tflm_sim.checks.program_need import ProgramNeed, Ram, bank_words
 from tflm_sim.cli.options import (
     SETTINGS,
     TENSOR_HELP,
@@ -52,6 +52,7 @@ from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.planners.by_name import PLANNERS
 from tflm_sim.registry import part_lines
+from tflm_sim.report.bank_pictures import program_pictures
 from tflm_sim.report.board_rows import BoardFit, board_row
 from tflm_sim.report.document import SizeDocument
 from tflm_sim.report.model_explorer import VALUES, write_model_explorer
@@ -231,6 +232,8 @@ def _answer(picture: Picture) -> str:
         return f"AllocateTensors() fails: {picture.failure}"
     if (problem := _invoke_problem(picture)) is not None:
         return str(problem)
+    if (banks := picture.size.answer.banks) is not None:
+        return f"needs {bank_words(banks)}"
     smallest, rounded = picture.size.answer.smallest_arena_bytes, picture.size.answer.smallest_arena_multiple_of_16
     if smallest is None or rounded is None:
         return "two arenas"
@@ -258,6 +261,10 @@ def _pictures(args: argparse.Namespace) -> tuple[list[Picture], ProgramNeed | No
     model = load(args.model)
     _refuse(args)
     config, needs, candidates, program = _chosen(args, model)
+    if program is not None and program.banks:
+        if other := first_given(args, ("arena_size", *_SIDE_BY_SIDE)):
+            raise UsageError(f"{other} is about one arena; this program's tensors lie in several banks, by its banks.h")
+        return [*program_pictures(program, program_parts(program))], program
     cases = [*(candidates if args.candidates else [(model, config, "")]), *_comparisons(args, model, config)]
     with ProgressLine("simulating", model, runs=2 * len(cases)) as progress:
         first, *others = [
@@ -283,9 +290,9 @@ def _executed(args: argparse.Namespace) -> list[Picture]:
     """Return the picture of what was measured, and of what it is compared with."""
     own = None if args.model is None else load(args.model)
     if args.arena_size is None and first_given(args, _SIDE_BY_SIDE) is None:
-        return [measured(args, own, possible_configurations(args)).picture()]
+        return [*measured(args, own, possible_configurations(args)).pictures()]
     found, exact = exactly_measured(args, own)
-    first = found.picture()
+    (first,) = found.pictures()
     if args.arena_size is not None:
         sized = take_picture(found.model, exact, arena_size=arena_size(args), title=first.title)
         first = replace(sized, size=first.size)
