@@ -312,14 +312,11 @@ def test_size_and_report_of_a_read_program_answer_bank_by_bank(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     elf = program(tmp_path)
-    code, text = said(capsys, "size", "sample:keyword_spotter", "--firmware", elf)
+    _, text = said(capsys, "size", "sample:keyword_spotter", "--firmware", elf)
     assert "bank   needs   has     plan   with\ndtcm    8,000   8,000  8,000  head\n" in text
-    code, text = said(capsys, "report", "sample:keyword_spotter", "--firmware", elf, "-o", "-", "--format", "json")
+    _, text = said(capsys, "report", "sample:keyword_spotter", "--firmware", elf, "-o", "-", "--format", "json")
     fast, slow = json.loads(text)["pictures"]
-    assert [(each["arena_bytes"], len(each["residents"]["offset"])) for each in (fast, slow)] == [
-        (8000, 9),
-        (14656, 5),
-    ]
+    assert [(each["arena_bytes"], len(each["residents"]["offset"])) for each in (fast, slow)] == [(8000, 9), (14656, 5)]
     assert fast["residents"]["offset"][:2] == [0, 0]
     assert main(["report", "sample:keyword_spotter", "--firmware", elf, "--arena-size", "20000", "-o", "-"]) == 2
     assert "--arena-size is about one arena" in capsys.readouterr().err
