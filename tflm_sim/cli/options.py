@@ -436,13 +436,29 @@ def measured(
         return program_reader().measure(args.firmware, model, possible, sizes, into=args.into)
 
 
-def exactly_measured(args: argparse.Namespace, model: Model | None) -> tuple[ProgramFigures, Configuration]:
+def exactly_measured(
+    args: argparse.Namespace, model: Model | None, *, may_be_in_banks: bool = False
+) -> tuple[ProgramFigures, Configuration]:
     """Return what was measured in the program, and the configuration whose simulation asks for the very same.
+
+    Args:
+        args: The options.
+        model: The model; None for the program's own.
+        may_be_in_banks: Whether its tensors may lie in several banks, which no simulation has; the configuration is
+            then the nearest.
 
     Raises:
         FirmwareError: No simulation does, so that only what was measured is known.
     """
     found = measured(args, model, possible_configurations(args))
+    if found.banks and may_be_in_banks:
+        return found, found.configuration
+    if found.banks:
+        raise FirmwareError(
+            "its tensors lie in several banks of RAM, by its banks.h, and no simulation has these; "
+            f"{args.verb} without further options shows what was measured",
+            path=args.firmware,
+        )
     if found.exact is None:
         raise FirmwareError(
             "it asks its allocator for something else than any simulation, so that this is not known of it; "
