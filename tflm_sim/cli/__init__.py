@@ -142,6 +142,13 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 def _parsed(arguments: Sequence[str], *, of_others: bool) -> argparse.Namespace:
     name, known = _verb(arguments), verbs(of_others=of_others)
     if name is not None and name not in known:
+        if name == "-":
+            raise UsageError("the standard input needs a verb: 'size -' for a model, 'explain -' for a log")
+        from tflm_sim.cli.things import PROJECT_FILE  # only on the way out
+
+        if os.path.basename(name) == PROJECT_FILE and os.path.isfile(name):
+            folder = os.path.dirname(name)
+            raise UsageError(f"'{name}' is a project file, which is checked in its folder: cd {folder}; tflm-sim check")
         if os.path.exists(name):
             raise UsageError(f"'{name}' is neither a verb nor a model, a program, an archive or a log")
         if os.sep in name or os.path.splitext(name)[1]:
@@ -170,8 +177,9 @@ def _parsed(arguments: Sequence[str], *, of_others: bool) -> argparse.Namespace:
 
 def _verb(arguments: Sequence[str]) -> str | None:
     """Return the verb's name; None where there is none, or the help or the version of the whole is asked for."""
-    word = next((word for word in arguments if not word.startswith("-") or word in (*_HELP, "--version")), None)
-    return None if word is None or word.startswith("-") else word
+    known = ("-", *_HELP, "--version")
+    word = next((word for word in arguments if not word.startswith("-") or word in known), None)
+    return None if word is None or word in known[1:] else word
 
 
 def _with_implied_verb(arguments: list[str]) -> list[str]:
