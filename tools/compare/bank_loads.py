@@ -7,7 +7,8 @@ CHECKOUT is tensorflow/tflite-micro at 90b983c; of the libraries, built for the 
 first that has a kernel counts (for CMSIS-NN its kernels in front). The program is bank_loads.cc: one Invoke() in an
 arena in which no two buffers share a byte, so that every access belongs to one buffer. Of a Cortex-M4 Unicorn calls
 back for each. Of a Cortex-M55 (``--core cortex-m55``, built with -mfloat-abi=softfp), whose MVE Unicorn does not know,
-a plugin of QEMU counts (bank_loads_plugin.c, which is compiled first).
+a plugin of QEMU counts (bank_loads_plugin.c, which is compiled first). ESP-NN where it is C is compiled for the
+Cortex-M4, too (``--kernels esp_nn`` or ``esp_nn_ansi``), and simulated for the ESP32.
 """
 
 from __future__ import annotations
@@ -171,7 +172,8 @@ def compared(name: str, folder: Path, core: str, kernels: str, *, is_listed: boo
     loads, stores, said = executed(folder, core, bytes(model.source))
     if not said.endswith("ok\n") or not loads:
         return 0, 0, 0, 0, re.sub(r"\s+", " ", said)[-60:]
-    simulation = simulate(model, core, kernels=kernels, planner="linear", resource_variables=40)
+    target = "esp32" if kernels.startswith("esp_nn") else core
+    simulation = simulate(model, target, kernels=kernels, planner="linear", resource_variables=40)
     counted = traffic(simulation)
     main = model.subgraphs[0]
     found = total = apart = 0

@@ -439,7 +439,7 @@ def _cmsis_lstm(op: Operation, *, passes: Callable[[int], int] = _pairs) -> bool
     return True
 
 
-def _cmsis_svdf(op: Operation, *, passes: int | None = None) -> bool:
+def _cmsis_svdf(op: Operation, *, passes: int | None = None, is_zeroed: bool = True) -> bool:
     source, feature, time, state = (op.input(position) for position in (0, 1, 2, 4))
     if source is None or feature is None or time is None or state is None or not _is(op, INT8):
         return False
@@ -448,7 +448,7 @@ def _cmsis_svdf(op: Operation, *, passes: int | None = None) -> bool:
     op.load(source, batch * feature.shape[1] * (_pairs(filters) if passes is None else passes))
     op.load(state, moved + batch * filters * memory, element(state))  # Moved by one, and multiplied.
     op.store(state, moved + batch * filters, element(state))
-    op.store("scratch0", 2 * batch * filters, 4)  # Zero, then the sum.
+    op.store("scratch0", (1 + is_zeroed) * batch * filters, 4)  # Zero, then the sum.
     op.load("scratch0", batch * filters, 4)
     op.store("scratch1", units, 4)
     op.load("scratch1", units, 4)
@@ -591,7 +591,7 @@ def _mve_svdf(op: Operation) -> bool:
     passes = filters // 3 + filters % 3 if state.type == INT16 else _fours(filters)
     if state.type != INT16:
         op.load(TAIL, source.shape[0] * filters, 4)
-    return _cmsis_svdf(op, passes=passes)
+    return _cmsis_svdf(op, passes=passes, is_zeroed=state.type != INT16)  # GCC leaves out the zeros of one of both.
 
 
 _CMSIS_MVE: dict[str, Row] = {
