@@ -6,7 +6,7 @@ Beside that, :func:`evidence` names the row that comes nearest: of another core,
 
     core         kernels                   TFLM
     cortex-m4    cmsis_nn@4ab83cc (dsp)    90b983c2b             measured: real TFLM, Cortex-M4 in QEMU
-    cortex-m7    cmsis_nn@4ab83cc (dsp)    90b983c2b             not measured; on cortex-m4 with the same structs: ...
+    cortex-m85   cmsis_nn@4ab83cc (mve)    90b983c2b             not measured; on cortex-m55 with the same structs: ...
     cortex-m4    cmsis_nn@6d9d61d (dsp)    90b983c2b             not measured
 """
 
