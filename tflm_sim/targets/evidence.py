@@ -226,7 +226,8 @@ SAME_TEXT: dict[str, str] = {
 """What was not measured itself -> what was, whose text it has, as far as memory depends on it.
 
 ESP-NN: the SHA-256 of the files with the size functions, in CHECKSUMS.json of 1.2.4 (4bbdf68), 1.2.6 (c087617) and
-1.3.1 (52d6de8); a release between two with equal functions has them too. esp-tflite-micro: folders of its tags.
+1.3.1 (52d6de8); a release between two with equal functions has them too. All 15 files of plain C have in 1.3.1 the
+SHA-256 of 1.2.3's, so an ESP32, S2, C3 and C6 ask for the same. esp-tflite-micro: folders of its tags.
 ``docs/evidence.md`` has what is known of the Arduino libraries.
 """
 
