@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,7 @@ import pytest
 
 import tflm_sim
 from tflm_sim.checks.doubts import EXIT_CODES, Answer, fits_of
-from tflm_sim.cli import main
+from tflm_sim.cli import main, parsed
 from tflm_sim.extensions.mcp.tools import offered
 from tflm_sim.extensions.page.bridge import OpenModels
 from tflm_sim.model.build import ModelBuilder
@@ -256,6 +257,26 @@ def test_figures_of_an_executed_program_say_whether_it_works(
     code, text = said(capsys, "diff", model, model, *options_of(row))
     assert (code, begin is None or f"\nafter: {begin}Invoke() " in text) == (0, True)
     assert re.search(r"\b164 +164 +0 +smallest arena\n", text)
+
+
+@pytest.mark.parametrize("row", [row for row in READ if row.answer in ("if", "cannot tell")], ids=str)
+def test_what_settles_it_asks_the_same(row: Row, model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The last line is a command that can be typed as it stands."""
+    asked = [("check", "limit"), ("size", "arena_size"), ("report", "arena_size")]
+    if row.answer == "if":  # What shrink makes of the model has room enough with every TFLM.
+        asked.append(("shrink", "goal"))
+    for verb, size in asked:
+        more = {"report": ["-o", "p.json"], "shrink": ["--time-limit", "1s"]}.get(verb, [])
+        main([verb, model, *options_of(row), f"--{size.replace('_', '-')}", str(row.limit), *more])
+        [command] = re.findall(r"^this settles it: tflm-sim (.*)$", "".join(capsys.readouterr()), re.MULTILINE)
+        found = parsed(shlex.split(command))
+        assert (found.verb, found.model if verb in ("report", "shrink") else found.models) == (
+            verb, model if verb in ("report", "shrink") else [model],
+        )  # fmt: skip
+        assert (found.executed, getattr(found, size)) == (True, str(row.limit))
+        assert {name: getattr(found, name) for name in row.named} == row.named
+    main(["firmware", "app.elf", *options_of(row)[2:]])
+    assert "this settles it: tflm-sim firmware app.elf --run\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("row", [row for row in READ if row.program], ids=str)
