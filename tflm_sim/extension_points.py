@@ -159,8 +159,8 @@ class ProgramFigures(Protocol):
     def document(self) -> SizeDocument:
         """Return the document of ``size`` with these figures."""
 
-    def picture(self) -> Picture:
-        """Return what happened in the arena."""
+    def pictures(self) -> tuple[Picture, ...]:
+        """Return what happened in the arena; of several banks a picture each."""
 
     def lines(self, *, has_ledger: bool = True) -> list[str]:
         """Return the figures as text; ``has_ledger``: with a list of what every byte is used for."""

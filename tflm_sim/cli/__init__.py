@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from tflm_sim import registry
 from tflm_sim.cli.default_age import say_age
+from tflm_sim.cli.outputs import refuse_overwriting
 from tflm_sim.cli.pipes import readable_again
 from tflm_sim.cli.streams import discard
 from tflm_sim.cli.terminal import HelpText, say, terminal_width
@@ -243,6 +244,7 @@ def _answer(arguments: list[str]) -> int:
         verb = _verb(arguments)
         args = parsed(arguments)
         has_verdict = getattr(args, "has_verdict", False)
+        refuse_overwriting(args)
         with downloads(allowed=args.allow_download), readable_again(args):
             code: int = args.run(args)
         if sys.stderr is not None:

@@ -15,7 +15,7 @@ from tflm_sim.answers.offline_plan import with_offline_plan
 from tflm_sim.checks.candidates import CandidateNeed, candidate_text, most_demanding
 from tflm_sim.checks.doubts import Answer, settling_lines
 from tflm_sim.checks.lifetime_answers import Lifetimes
-from tflm_sim.checks.program_need import ProgramNeed, Ram
+from tflm_sim.checks.program_need import ProgramNeed, Ram, bank_words
 from tflm_sim.cli.options import (
     SETTINGS,
     TENSOR_HELP,
@@ -55,6 +55,7 @@ from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.planners.by_name import PLANNERS
 from tflm_sim.registry import part_lines
+from tflm_sim.report.bank_pictures import program_pictures
 from tflm_sim.report.board_rows import BoardFit, board_row
 from tflm_sim.report.document import SizeDocument
 from tflm_sim.report.model_explorer import VALUES, write_model_explorer
@@ -232,6 +233,8 @@ def _answer(picture: Picture) -> str:
         return f"AllocateTensors() fails: {picture.failure}"
     if (problem := _invoke_problem(picture)) is not None:
         return str(problem)
+    if (banks := picture.size.answer.banks) is not None:
+        return f"needs {bank_words(banks)}"
     smallest, rounded = picture.size.answer.smallest_arena_bytes, picture.size.answer.smallest_arena_multiple_of_16
     if smallest is None or rounded is None:
         return "two arenas"
@@ -259,6 +262,10 @@ def _pictures(args: argparse.Namespace) -> tuple[list[Picture], Answer | None, P
     model = load(args.model)
     _refuse(args)
     config, needs, candidates, program = _chosen(args, model)
+    if program is not None and program.banks:
+        if other := first_given(args, ("arena_size", *_SIDE_BY_SIDE)):
+            raise UsageError(f"{other} is about one arena; this program's tensors lie in several banks, by its banks.h")
+        return [*program_pictures(program, program_parts(program))], program.answer, program
     cases = [*(candidates if args.candidates else [(model, config, "")]), *_comparisons(args, model, config)]
     with ProgressLine("simulating", model, runs=2 * len(cases)) as progress:
         first, *others = [
@@ -290,9 +297,9 @@ def _executed(args: argparse.Namespace) -> tuple[list[Picture], Answer]:
     own = None if args.model is None else load(args.model)
     if args.arena_size is None and first_given(args, _SIDE_BY_SIDE) is None:
         found = measured(args, own, possible_configurations(args))
-        return [found.picture()], found.answer
+        return [*found.pictures()], found.answer
     found, exact = exactly_measured(args, own)
-    first = found.picture()
+    (first,) = found.pictures()
     if args.arena_size is not None:
         size = arena_size(args)
         shrunk_by = shrinking(vars(args), args.model, size)

@@ -13,6 +13,7 @@ from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.arena.needs import Constraint
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.checks.doubts import Answer, answer_of, fits_of
+from tflm_sim.checks.program_need import BankNeed
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import RecordedAllocation
 from tflm_sim.document_fields import HIDDEN, OPTIONAL
@@ -106,7 +107,7 @@ class SizeAnswer:
     Attributes:
         status: Of AllocateTensors(); abort: the device halts or uses a null pointer.
         smallest_arena_bytes: AllocateTensors() fails with one byte less, or overwrites bytes in use; null unless the
-            status is ok, and for two arenas.
+            status is ok, for two arenas, and for banks.
         arena_used_bytes: In a roomy arena whose size is a multiple of 16; 0 after an abort.
         head_bytes, tail_bytes: Null where a program was executed that fails in its own arena: what it holds there is
             not what it holds in one that is large enough.
@@ -122,6 +123,8 @@ class SizeAnswer:
             not, and for a build that has them.
         release_build: What a build without debug checks (NDEBUG) does where this one halts at one, in words; omitted
             elsewhere.
+        banks: Where a program's plan of banks.h puts its tensors into banks of RAM, what each must have; omitted
+            elsewhere. What is only true of one arena is null or empty then; ``head_bytes`` are the plan's in its bank.
     """
 
     status: Status
@@ -145,6 +148,7 @@ class SizeAnswer:
     npu: tuple[NpuMemory, ...] = ()
     debug_build_halts: str | None = field(default=None, metadata=OPTIONAL)
     release_build: str | None = field(default=None, metadata=OPTIONAL)
+    banks: tuple[BankNeed, ...] | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,12 +103,6 @@ def measure(
     arena, rest = max(pairs, key=lambda pair: (pair[0].smallest_arena is None, pair[0].smallest_arena or 0))
     if arena.fits is None:
         raise FirmwareError(arena.reason, path=os.fspath(program))
-    if arena.banks and not sizes:  # Of a size it is asked whether it works, and that their planner says.
-        raise FirmwareError(
-            "its tensors lie in several banks of RAM, by the plan of banks.h: 'firmware APP.elf --run' and 'check' "
-            "tell what each bank needs",
-            path=os.fspath(program),
-        )
     if into not in (0, arena.allocations[0].interpreter):
         raise FirmwareError(
             "this interpreter uses an arena that another one used before; use 'firmware APP.elf --run' instead",
@@ -206,5 +200,5 @@ def _facts(
         compared=0 if arena.banks else found.compared,
         difference=f"{found.place}: {difference}" if difference and found.place else difference,
         kernels_as_seen=tuple(row.op for row in near.seen),
-        banks=tuple(BankNeed(bank.name, bank.address, bank.size, bank.needed) for bank in arena.banks),
+        banks=arena.banks,
     )

@@ -268,11 +268,11 @@ class MeasuredProgram:
 
         return measured_document(self.model, self.found)
 
-    def picture(self) -> Picture:
-        """Return what happened in the arena."""
-        from tflm_sim.extensions.firmware.executed_document import measured_picture
+    def pictures(self) -> tuple[Picture, ...]:
+        """Return what happened in the arena; of several banks a picture each."""
+        from tflm_sim.extensions.firmware.executed_document import measured_pictures
 
-        return measured_picture(self.model, self.found)
+        return measured_pictures(self.model, self.found)
 
     def lines(self, *, has_ledger: bool = True) -> list[str]:
         """Return the figures as text."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib.util
 import math
 import os
@@ -455,17 +454,12 @@ def _operators(text: str) -> frozenset[str]:
 
 
 def _refuse_output(args: argparse.Namespace) -> None:
-    """Refuse, before the search, to write into a folder that is none, or over the input unless that is asked for."""
+    """Refuse, before the search, to write into a folder that is none."""
     if args.output is None:
         return
     folder = os.path.dirname(args.output) or "."
     if not os.path.isdir(folder):
         raise UsageError(f"{args.output} cannot be written: there is no folder {folder}")
-    if args.in_place or args.model.startswith("sample:"):
-        return
-    with contextlib.suppress(OSError):
-        if os.path.samefile(_file_of(args.model), args.output):
-            raise UsageError(f"{args.output} is the model itself; add --in-place to overwrite it")
 
 
 def _file_of(model: str) -> str:

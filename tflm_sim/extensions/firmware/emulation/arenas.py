@@ -9,6 +9,8 @@
 
 The fields of an allocator are found by what they hold, since they moved from version to version: start, end, start,
 end, start, one after another, in an allocator that has allocated nothing yet; of one of two, by its start and end.
+Where the compiler inlined Create(), it lies in its arena already, and the fourth has moved down past it: other sizes
+then have it where it is, above the tail or beyond the arena's end, and the tail as far below the end as it was.
 Source: arena_allocator/persistent_arena_buffer_allocator.h, non_persistent_arena_buffer_allocator.h @ 90b983c.
 """
 
@@ -41,6 +43,8 @@ _SIZES = {Part.ALL: 1, Part.PERSISTENT: 1, Part.REST: 3}
 """The number of the argument of Create() that is an arena's size; the one before is the arena."""
 _NEW = {Part.ALL: (0, 1, 0, 1, 0), Part.PERSISTENT: (0, 1, 1), Part.REST: (0, 1, 0, 0)}
 """Which of its arena's bounds each field of an allocator holds that has allocated nothing yet."""
+_WORD, _TAIL = 4, 3
+"""Bytes of a word, of which all consists that Create() puts at the arena's end; the field that has moved then."""
 
 
 class Arenas:
@@ -172,34 +176,28 @@ class Arenas:
 
     def _whole(self, owner: int, fields: tuple[int, ...]) -> tuple[int, Arena] | None:
         """Return where the fields of an allocator of one arena begin, and the arena; None where it has none."""
-        at = next((at for at in range(1, _FIELDS) if self._holds_arena(fields[at : at + 5])), None)
+        at = next((at for at in range(1, _FIELDS) if self._holds_arena(owner, at, fields[at : at + 5])), None)
         if at is None:
             return None
-        head, end, *_ = fields[at:]
+        head, end, _, tail, _ = fields[at : at + 5]
         self._layout = at
         known = [one for one in self.made if one.bounds == (head, end)]
-        if known and not self._is_made_again(head, fields[at : at + 5]):
+        before = self._allocations.get(head)
+        is_again = before is not None and before.has_taken_below(tail) and _is_new(owner, at, fields[at : at + 5])
+        if known and not is_again:
             self.current = known[-1]
         else:
             self._begin(head, end - head, owner, 0)
+            if self.current is not None and tail < end:
+                self.current.taken = (end & -_WORD) - tail
         return None if self.current is None else (at, self.current)
 
-    def _holds_arena(self, fields: tuple[int, ...]) -> bool:
-        """Whether these are an allocator's fields: of an arena that is known, or one that has allocated nothing."""
-        head, end, planned, tail, temp = fields
-        if head == planned == temp != 0 and end == tail >= head:
-            return True
+    def _holds_arena(self, owner: int, at: int, fields: tuple[int, ...]) -> bool:
+        """Whether these are an allocator's fields: of a new one, or of one whose arena is known."""
+        head, end, planned, tail, _ = fields
         is_ordered = head <= planned <= end and head <= tail <= end
-        return is_ordered and any(one.bounds == (head, end) for one in self.made)
-
-    def _is_made_again(self, head: int, fields: tuple[int, ...]) -> bool:
-        """Whether these are the fields of a new allocator where another one has allocated something already."""
-        before = self._allocations.get(head)
-        return (
-            before is not None
-            and before.has_taken_of_tail(fields[1])
-            and fields == (head, fields[1], head, fields[1], head)
-        )
+        is_known = is_ordered and any(one.bounds == (head, end) for one in self.made)
+        return is_known or _is_new(owner, at, fields)
 
     def _begin(self, head: int, size: int, owner: int | None, size_argument: int, part: Part = Part.ALL) -> None:
         given, self._given = self._given, None
@@ -324,6 +322,19 @@ class Arenas:
             self._put_new(arena.owner + 4 * layout, arena)
 
     def _put_new(self, place: int, arena: Arena) -> None:
-        """Write the fields of an allocator of ``arena`` that has allocated nothing yet."""
+        """Write the fields of a new allocator of ``arena``."""
         for index, number in enumerate(_NEW[arena.part]):
             set_word(self._machine, place + 4 * index, max(arena.bounds[number], arena.head))
+        if arena.taken:
+            set_word(self._machine, place + 4 * _TAIL, max((arena.end & -_WORD) - arena.taken, arena.head))
+
+
+def _is_new(owner: int, at: int, fields: tuple[int, ...]) -> bool:
+    """Whether an allocator at ``owner``, whose ``fields`` begin at its word ``at``, has just been made.
+
+    It has allocated nothing; or only what Create() puts at the arena's end, itself first, where the compiler inlined
+    the code for that.
+    """
+    head, end, planned, tail, temp = fields
+    is_inside = head < tail <= owner and owner + _WORD * (at + len(fields)) <= end
+    return head == planned == temp != 0 and (end == tail >= head or is_inside)
