@@ -451,12 +451,26 @@ def test_the_figure_is_the_same_in_every_verb(tmp_path: Path, capsys: pytest.Cap
     for arguments in (("size", SAMPLE, *named, "--json"), ("check", SAMPLE, *named, "--limit", "9000", "--json")):
         facts = json.loads(said(capsys, *arguments)[1])["program"]
         figures.append((facts["smallest_split_arenas"], facts["smallest_arena"]))
+    small = str(tmp_path / "small.tflite")
+    shrunk = json.loads(said(capsys, "shrink", SAMPLE, *named, "-o", small, "--json")[1])
+    [target] = shrunk["targets"]
+    before = target["before"]
+    figures.append((before["smallest_split_arenas_bytes"], before["smallest_arena_bytes"]))
+    facts = json.loads(said(capsys, "size", small, *named, "--json")[1])["program"]
+    assert target["after"]["smallest_split_arenas_bytes"] == facts["smallest_split_arenas"]
+    assert (facts["smallest_split_arenas"], facts["smallest_arena"]) == (
+        {"persistent": 640, "non_persistent": 512},
+        1152,
+    )
+    for goal, code in (("1152", 0), ("1151", 1)):  # Of both together, as check's limit.
+        assert said(capsys, "shrink", SAMPLE, *named, "--goal", goal)[0] == code
+        assert said(capsys, "check", small, *named, "--limit", goal)[0] == code
     row = json.loads(said(capsys, "firmware", program, "--runtime", RUNTIME, "--json")[1])["verdicts"][0]
     figures.append((row["smallest_split_arenas"], row["smallest_arena"]))
     expected = tflm_sim.simulate(SAMPLE, "cortex-m4", kernels="reference", runtime=RUNTIME, split_arenas=True).split
     assert expected is not None
     both = {"persistent": expected.persistent, "non_persistent": expected.non_persistent}
-    assert figures == [(both, expected.persistent + expected.non_persistent)] * 3
+    assert figures == [(both, expected.persistent + expected.non_persistent)] * 4
 
 
 def test_shrink_carries_what_a_figure_hangs_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
