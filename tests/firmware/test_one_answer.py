@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,7 @@ import pytest
 
 import tflm_sim
 from tflm_sim.checks.doubts import EXIT_CODES, Answer, fits_of
-from tflm_sim.cli import main
+from tflm_sim.cli import main, parsed
 from tflm_sim.extensions.mcp.tools import offered
 from tflm_sim.extensions.page.bridge import OpenModels
 from tflm_sim.model.build import ModelBuilder
@@ -258,6 +259,26 @@ def test_figures_of_an_executed_program_say_whether_it_works(
     assert re.search(r"\b164 +164 +0 +smallest arena\n", text)
 
 
+@pytest.mark.parametrize("row", [row for row in READ if row.answer in ("if", "cannot tell")], ids=str)
+def test_what_settles_it_asks_the_same(row: Row, model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The last line is a command that can be typed as it stands."""
+    asked = [("check", "limit"), ("size", "arena_size"), ("report", "arena_size")]
+    if row.answer == "if":  # What shrink makes of the model has room enough with every TFLM.
+        asked.append(("shrink", "goal"))
+    for verb, size in asked:
+        more = {"report": ["-o", "p.json"], "shrink": ["--time-limit", "1s"]}.get(verb, [])
+        main([verb, model, *options_of(row), f"--{size.replace('_', '-')}", str(row.limit), *more])
+        [command] = re.findall(r"^this settles it: tflm-sim (.*)$", "".join(capsys.readouterr()), re.MULTILINE)
+        found = parsed(shlex.split(command))
+        assert (found.verb, found.model if verb in ("report", "shrink") else found.models) == (
+            verb, model if verb in ("report", "shrink") else [model],
+        )  # fmt: skip
+        assert (found.executed, getattr(found, size)) == (True, str(row.limit))
+        assert {name: getattr(found, name) for name in row.named} == row.named
+    main(["firmware", "app.elf", *options_of(row)[2:]])
+    assert "this settles it: tflm-sim firmware app.elf --run\n" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("row", [row for row in READ if row.program], ids=str)
 def test_diff(row: Row, model: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A side that no arena helps is refused; of the others each figure hangs on the doubts."""
@@ -430,12 +451,26 @@ def test_the_figure_is_the_same_in_every_verb(tmp_path: Path, capsys: pytest.Cap
     for arguments in (("size", SAMPLE, *named, "--json"), ("check", SAMPLE, *named, "--limit", "9000", "--json")):
         facts = json.loads(said(capsys, *arguments)[1])["program"]
         figures.append((facts["smallest_split_arenas"], facts["smallest_arena"]))
+    small = str(tmp_path / "small.tflite")
+    shrunk = json.loads(said(capsys, "shrink", SAMPLE, *named, "-o", small, "--json")[1])
+    [target] = shrunk["targets"]
+    before = target["before"]
+    figures.append((before["smallest_split_arenas_bytes"], before["smallest_arena_bytes"]))
+    facts = json.loads(said(capsys, "size", small, *named, "--json")[1])["program"]
+    assert target["after"]["smallest_split_arenas_bytes"] == facts["smallest_split_arenas"]
+    assert (facts["smallest_split_arenas"], facts["smallest_arena"]) == (
+        {"persistent": 640, "non_persistent": 512},
+        1152,
+    )
+    for goal, code in (("1152", 0), ("1151", 1)):  # Of both together, as check's limit.
+        assert said(capsys, "shrink", SAMPLE, *named, "--goal", goal)[0] == code
+        assert said(capsys, "check", small, *named, "--limit", goal)[0] == code
     row = json.loads(said(capsys, "firmware", program, "--runtime", RUNTIME, "--json")[1])["verdicts"][0]
     figures.append((row["smallest_split_arenas"], row["smallest_arena"]))
     expected = tflm_sim.simulate(SAMPLE, "cortex-m4", kernels="reference", runtime=RUNTIME, split_arenas=True).split
     assert expected is not None
     both = {"persistent": expected.persistent, "non_persistent": expected.non_persistent}
-    assert figures == [(both, expected.persistent + expected.non_persistent)] * 3
+    assert figures == [(both, expected.persistent + expected.non_persistent)] * 4
 
 
 def test_shrink_carries_what_a_figure_hangs_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

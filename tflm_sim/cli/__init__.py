@@ -172,7 +172,7 @@ def _parsed(arguments: Sequence[str], *, of_others: bool) -> argparse.Namespace:
         if word.startswith("--") and option not in options:
             same = _SAME_ELSEWHERE.get(option, option)
             raise _unknown(f"option {option}", same if same in options else option, options, more)
-    raise UsageError(f"{problem}; see '{more}'")
+    raise UsageError(problem if problem.endswith("?") else f"{problem}; see '{more}'")
 
 
 def _verb(arguments: Sequence[str]) -> str | None:
@@ -199,7 +199,7 @@ def _with_implied_verb(arguments: list[str]) -> list[str]:
 
 def _unknown(what: str, name: str, known: Iterable[str], more: str) -> UsageError:
     """Return the error for a name that is unknown, with the nearest one, or where to see all."""
-    hint = meant(name, sorted(known), most=1) or f"see '{more}'"
+    hint = meant(name, sorted(known, key=lambda each: (len(each), each)), most=1) or f"see '{more}'"
     return UsageError(f"unknown {what}; {hint}")
 
 
