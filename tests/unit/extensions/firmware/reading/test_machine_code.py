@@ -58,6 +58,8 @@ INSTRUCTIONS = [
     ("cortex-m4", "8889", [Load("r0", "r1", 12, 2)]),  # ldrh r0, [r1, #12]
     ("cortex-m4", "51f8040f", [Forget("r0"), Forget("r1")]),  # ldr r0, [r1, #4]!
     ("cortex-m4", "41f8040f", [Store("r1", None, 0, None), Forget("r1")]),  # str r0, [r1, #4]!
+    ("cortex-m4", "4df8088d", [SetTo("sp", "sp", -8), Store("sp", 0, 4, "r8")]),  # str r8, [sp, #-8]!
+    ("cortex-m4", "6de90445", [SetTo("sp", "sp", -16), Store("sp", 0, 4, "r4"), Store("sp", 4, 4, "r5")]),  # strd, !
     ("cortex-m4", "10b1", [Compare("r0", 0), Branch(0x8002 + 4 + 4, True, True)]),  # cbz r0, 0x800a
     ("cortex-m4", "10b9", [Compare("r0", 0), Branch(0x8002 + 4 + 4, True, False)]),  # cbnz r0, 0x800a
     ("riscv32", "37050020", [SetTo("a0", "", 0x20000 << 12)]),  # lui a0, 0x20000
