@@ -71,6 +71,8 @@ INSTRUCTIONS = [
     ("riscv32", "11c1", [Compare("a0", 0), Branch(0x8002 + 4, True, True)]),  # beqz a0, 0x8006
     ("riscv32", "6300b500", [Compare(None, 0), Branch(0x8002, True, None)]),  # beq a0, a1, 0x8002
     ("riscv32", "ef008000", [CallTo(0x8002 + 8)]),  # jal 0x800a
+    ("riscv32", "e78000e1", [CallTo(None, "ra", -496)]),  # jalr ra, -496(ra)
+    ("riscv32", "67008326", [CallTo(None, "t1", 616), Branch(None, False)]),  # jalr zero, 616(t1)
     ("x86-64", "58", [Load("rax", "rsp", 0, 8), SetTo("rsp", "rsp", 8)]),  # pop rax
     ("x86-64", "50", [SetTo("rsp", "rsp", -8), Store("rsp", 0, 8, "rax")]),  # push rax
     ("x86-64", "6a05", [SetTo("rsp", "rsp", -8), SetTo("number", "", 5), Store("rsp", 0, 8, "number")]),  # push 5
