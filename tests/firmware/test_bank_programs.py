@@ -314,6 +314,11 @@ def test_size_and_report_of_a_read_program_answer_bank_by_bank(
     elf = program(tmp_path)
     _, text = said(capsys, "size", "sample:keyword_spotter", "--firmware", elf)
     assert "bank   needs   has     plan   with\ndtcm    8,000   8,000  8,000  head\n" in text
+    code, text = said(capsys, "diff", *["sample:keyword_spotter"] * 2, "--firmware", elf, "--fail-on-increase")
+    assert "14,656  14,656       0  bank psram\n" in text
+    # Without the allocator's objects, which lie outside of the banks.
+    assert " 6,644   6,644       0  tail (persistent)\n" in text
+    assert (code, text.splitlines()[-1]) == (0, "yes: the smallest arena did not grow by more than 0 B")
     _, text = said(capsys, "report", "sample:keyword_spotter", "--firmware", elf, "-o", "-", "--format", "json")
     fast, slow = json.loads(text)["pictures"]
     assert [(each["arena_bytes"], len(each["residents"]["offset"])) for each in (fast, slow)] == [(8000, 9), (14656, 5)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tflm_sim.answers.invoke_problem import InvokeProblem
+from tflm_sim.answers.ledger import TailLedger
 from tflm_sim.answers.npu import NpuMemory, npu_memory
 from tflm_sim.answers.peak import Peak, alive_in
 from tflm_sim.answers.simulation import Simulation
@@ -210,11 +211,11 @@ def arena_answer(simulation: Simulation, answer: Answer | None = None) -> ArenaA
     )
 
 
-def _tail(simulation: Simulation) -> Tail:
-    ledger = simulation.ledger
+def tail_of(ledger: TailLedger) -> Tail:
+    """Return what the tail is used for."""
     return Tail(
         tuple(
-            TailGroup(what, row.requested, row.used, row.count, _parts(simulation, what))
+            TailGroup(what, row.requested, row.used, row.count, _parts(ledger, what))
             for what, row in ledger.groups.items()
         ),
         tuple(
@@ -241,7 +242,7 @@ def size_answer(simulation: Simulation) -> SizeAnswer:
         log=tuple(simulation.log),
         failure=str(simulation.failure) if simulation.failure else None,
         binding=None if smallest is None else smallest.binding,
-        tail=_tail(simulation),
+        tail=tail_of(simulation.ledger),
         operators=tuple(map(tuple, simulation.allocation.op_names)) if simulation.allocation else (),
         buffers=_buffers(simulation, allocation) if allocation else (),
         peak=simulation.peak if allocation else None,
@@ -253,8 +254,8 @@ def size_answer(simulation: Simulation) -> SizeAnswer:
     )
 
 
-def _parts(simulation: Simulation, group: str) -> tuple[TailPart, ...]:
-    rows = simulation.ledger.labels.items()
+def _parts(ledger: TailLedger, group: str) -> tuple[TailPart, ...]:
+    rows = ledger.labels.items()
     parts = [TailPart(label, row.used, row.count) for (what, label), row in rows if what == group and label]
     return tuple(sorted(parts, key=lambda part: -part.used))
 
