@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import math
 import pickle
 import pydoc
 import re
@@ -19,6 +20,7 @@ from typing import Any
 import pytest
 
 import tflm_sim
+from tflm_sim.planners.by_name import PLANNERS
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -256,6 +258,14 @@ FURTHER_ARGUMENTS: dict[str, tuple[Callable[[Any], object], str]] = {
         lambda given: tflm_sim.simulate(SINE, M4, resource_variables=given),
         "resource_variables as a number",
     ),
+    "board": (lambda given: tflm_sim.smallest_arena(SINE, board=given), "the name of a board"),
+    "library": (lambda given: tflm_sim.smallest_arena(SINE, M4, library=given), "the name of a library"),
+    "firmware": (lambda given: tflm_sim.smallest_arena(SINE, firmware=given), "the path of a program"),
+    "planner": (lambda given: tflm_sim.smallest_arena(SINE, M4, planner=given), "the name of a planner"),
+    "own_planner": (lambda given: tflm_sim.smallest_arena(SINE, M4, own_planner=given), "own_planner as a truth value"),
+    "offline_plan": (lambda given: tflm_sim.shrink(SINE, M4, offline_plan=given), "offline_plan as a truth value"),
+    "target": (lambda given: tflm_sim.Configuration(given), "a Target"),
+    "size of a buffer": (lambda given: tflm_sim.Buffer(given, 0, 1), "a buffer's size as a number"),
     "custom_ops": (lambda given: tflm_sim.simulate(SINE, M4, custom_ops=given), "custom_ops as several OpModel"),
     "one of custom_ops": (
         lambda given: tflm_sim.simulate(SINE, M4, custom_ops=[given]),
@@ -267,7 +277,7 @@ FURTHER_ARGUMENTS: dict[str, tuple[Callable[[Any], object], str]] = {
         "observers that can be called with an event",
     ),
     "assumed": (lambda given: tflm_sim.take_picture(SINE, M4, assumed=given), "assumed as names of options"),
-    "count": (lambda given: tflm_sim.invoke(SINE, M4, count=given), "how many times, as a number,"),
+    "count": (lambda given: tflm_sim.invoke(SINE, M4, count=given), "how many times as a number"),
     "offsets": (lambda given: tflm_sim.invoke(SINE, M4, offsets=given), "the offsets of a plan in bytes"),
     "names": (lambda given: tflm_sim.compare_planners([], names=given), "the names of planners"),
     "planners": (lambda given: tflm_sim.compare_planners([], planners=given), "planners by name, as a dictionary,"),
@@ -295,8 +305,60 @@ def test_a_further_argument_of_another_type_is_refused_in_a_sentence(name: str) 
     assert str(refused.value) == f"{expected} was expected, not a value of type 'object'"
 
 
-def test_numbers_of_numpy_are_numbers() -> None:
+# An argument that is a number -> how it is given, the smallest and the largest that has a meaning.
+_BITS_63 = 2**63 - 1
+TARGET = tflm_sim.preset(M4)
+NUMBERS: dict[str, tuple[Callable[[Any], object], int, int]] = {
+    "arena_address": (lambda given: tflm_sim.smallest_arena(SINE, M4, arena_address=given), 0, 15),
+    "resource_variables": (lambda given: tflm_sim.Configuration(TARGET, resource_variables=given), 0, _BITS_63),
+    "one of own_requests": (lambda given: tflm_sim.Configuration(TARGET, own_requests=(given,)), 0, _BITS_63),
+    "while_iterations": (lambda given: tflm_sim.invoke(SINE, M4, while_iterations=given), 0, _BITS_63),
+    "a buffer's size": (lambda given: tflm_sim.Buffer(given, 0, 1), 0, 2**63),
+    "a buffer's lower": (lambda given: tflm_sim.Buffer(0, given, 2**63), -(2**63), 2**63 - 1),
+    "a buffer's upper": (lambda given: tflm_sim.Buffer(0, -(2**63), given), 1 - 2**63, 2**63),
+    "a buffer's alignment": (lambda given: tflm_sim.Buffer(0, 0, 1, given), 1, 2**63),
+    "a buffer's offset": (lambda given: tflm_sim.Buffer(0, 0, 1, 1, given), 0, 2**63),
+    "processes": (lambda given: tflm_sim.sweep(SINE, M4, jobs=given).size, 1, 2),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_number_is_a_whole_one_with_a_meaning_or_refused_in_a_sentence(name: str) -> None:
+    call, least, most = NUMBERS[name]
+    call(least)
+    call(most)
+    for given in (
+        least - 1,
+        2**63 + 1,
+        2**64 + 16,
+        10**5000,
+        -(10**5000),
+        True,
+        1.5,
+        math.nan,
+        math.inf,
+        "1",
+        b"1",
+        [],
+    ):
+        with pytest.raises(tflm_sim.UsageError) as refused:
+            call(given)
+        assert len(str(refused.value)) < 200
+
+
+def test_numbers_of_numpy_are_numbers_that_do_not_wrap_around() -> None:
     numpy = pytest.importorskip("numpy")
+    buffers = [tflm_sim.Buffer(numpy.int8(100), numpy.uint8(0), numpy.int64(2)), tflm_sim.Buffer(16, 0, 3)]
+    outcomes = tflm_sim.compare_planners([*buffers, *buffers], names=list(PLANNERS), time_limit=60).outcomes
+    assert {each.planner: each.plan and each.plan.peak for each in outcomes} == dict.fromkeys(PLANNERS, 232)
+    own = tflm_sim.smallest_arena(SINE, M4, own_requests=[numpy.int8(100)]).size
+    assert own == tflm_sim.smallest_arena(SINE, M4, own_requests=[100]).size
+    assert tflm_sim.smallest_arena(SINE, M4, own_planner=numpy.bool_(True)) == tflm_sim.smallest_arena(
+        SINE, M4, own_planner=True
+    )
+    for given in (numpy.array([4096]), numpy.float32(4096), numpy.bool_(True)):
+        with pytest.raises(tflm_sim.UsageError, match=r"^arena_size in bytes"):
+            tflm_sim.simulate(SINE, M4, arena_size=given)
     assert tflm_sim.invoke(SINE, M4, count=numpy.int64(2), offsets=numpy.array([0, 16, 0, 16])).count == 2
 
 

@@ -6,10 +6,13 @@ class means that *we* cannot go on. Each carries its facts as attributes and one
 
 from __future__ import annotations
 
+import contextlib
+import operator
 from collections.abc import Iterable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 EXIT_CODES = {
@@ -44,35 +47,86 @@ class UsageError(TflmSimError):
 
 def not_a(expected: str, given: object) -> UsageError:
     """Return the error for an argument of another type: what was expected, in words, and what was given."""
-    shown = repr(given) if given is None or isinstance(given, str | bytes | int | float) else ""
+    is_short = given is None or isinstance(given, str | bytes | float) or (type(given) is int and _is_printable(given))
+    shown = repr(given) if is_short else ""
     value = f" ({shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '…'})" if shown else ""
     return UsageError(f"{expected} was expected, not a value of type '{type(given).__name__}'{value}")
 
 
 _SHOWN = 40
 """Characters of a value in a message."""
+_SHOWN_BITS = 1024
+"""Of a whole number in a message; Python refuses to write one of 4,301 digits."""
 
 
-_CONVERSIONS: dict[Any, str] = {int: "__index__", float: "__float__"}
+def _is_printable(number: int) -> bool:
+    return number.bit_length() <= _SHOWN_BITS
 
 
-def expect(given: object, kinds: Any, expected: str) -> None:
-    """Refuse an argument that is none of ``kinds`` (a class, or several); ``expected`` says in words what it should be.
+def _truth(given: Any) -> bool:
+    if given not in (True, False):
+        raise ValueError
+    return bool(given)
 
-    ``int`` and ``float`` stand for everything that can be used as one, such as numpy's numbers.
+
+_CONVERSIONS: dict[Any, tuple[str, Callable[[Any], Any]]] = {
+    int: ("__index__", operator.index),
+    float: ("__float__", float),
+    bool: ("__bool__", _truth),
+}
+
+
+def expect(given: Any, kinds: Any, expected: str) -> Any:
+    """Return an argument; refuse one that is none of ``kinds`` (a class, or several).
+
+    ``int``, ``float`` and ``bool`` stand for everything that can be used as one, such as numpy's numbers, whose sums
+    wrap around: Python's own is returned. A truth value is no number; 0 and 1 are truth values.
+
+    Args:
+        given: The argument.
+        kinds: Its classes.
+        expected: In words, what it should be.
+
+    Raises:
+        UsageError: It is another.
     """
-    conversion = _CONVERSIONS.get(kinds)
-    if not (isinstance(given, kinds) if conversion is None else hasattr(type(given), conversion)):
-        raise not_a(expected, given)
+    method, convert = _CONVERSIONS.get(kinds, ("", None))
+    if convert is None:
+        if isinstance(given, kinds):
+            return given
+    elif hasattr(type(given), method) and (kinds is bool or not isinstance(given, bool)):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            return convert(given)
+    raise not_a(expected, given)
+
+
+def whole_number(given: Any, what: str, least: int, most: int) -> int:
+    """Return an argument that is a whole number as Python's own.
+
+    Args:
+        given: The argument.
+        what: Its name, for messages.
+        least: The smallest that is allowed.
+        most: The largest.
+
+    Raises:
+        UsageError: It is none, or out of range.
+    """
+    number: int = expect(given, int, f"{what} as a number")
+    if not least <= number <= most:
+        shown = f"{number:,}" if _is_printable(number) else f"a number of {number.bit_length():,} bits"
+        raise UsageError(f"{what}: {shown} is out of range: {least:,} to {most:,}")
+    return number
 
 
 def each_of(given: Any, kinds: Any, expected: str) -> tuple[Any, ...]:
     """Return the elements of an argument that is several of ``kinds``; refuse any other, as :func:`expect` does."""
     expect(given, Iterable, expected)
-    rows = tuple(given)
-    for row in rows:
-        expect(row, kinds, expected)
-    return rows
+    try:
+        rows = iter(given)
+    except TypeError:  # numpy's arrays without dimensions say that they can be iterated.
+        raise not_a(expected, given) from None
+    return tuple([expect(row, kinds, expected) for row in rows])
 
 
 class FileError(TflmSimError):

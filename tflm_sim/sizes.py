@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from typing import overload
 
-from tflm_sim.errors import UsageError, expect, not_a
+from tflm_sim.errors import UsageError, expect
 
 MAX_SIZE = (1 << 63) - 1
 """Bytes; also of every value on the way."""
@@ -145,11 +145,7 @@ def as_size(given: int | str | None, name: str) -> int | None:
         return None
     if isinstance(given, str):
         return parse_size(given)
-    expected = f"{name} in bytes (65536) or as text ('64KiB')"
-    if isinstance(given, bool):
-        raise not_a(expected, given)
-    expect(given, int, expected)
-    size = given.__index__()
+    size: int = expect(given, int, f"{name} in bytes (65536) or as text ('64KiB')")
     if size < 0:
         raise UsageError(f"{name} of {size} bytes: the size must not be negative")
     if size > MAX_SIZE:

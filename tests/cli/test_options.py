@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -11,6 +12,10 @@ from tflm_sim import numbers
 from tflm_sim.cli import main, options
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import EXIT_CODES, UsageError
+from tflm_sim.samples import sample_path
+
+BANKS = ("--bank", "a=8KiB", "--bank", "b=1MiB")
+Capsys: TypeAlias = "pytest.CaptureFixture[str]"
 
 
 @pytest.mark.parametrize(
@@ -142,3 +147,34 @@ def test_what_few_people_need_is_listed_by_help_all(capsys: pytest.CaptureFixtur
     assert short.startswith("usage: tflm-sim size [options] [MODEL ...]\n\n")
     assert short.splitlines()[-1] == "11 more options say what the firmware is: tflm-sim size --help all"
     assert short.index("tflm-sim size model.tflite") < short.index("--target T  ") < short.index("exit codes:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("plan", "m.tflite", "--write", "m.tflite"), "m.tflite: --write would overwrite what the command reads"),
+        (("plan", "m.tflite", "--write", "./same.tflite"), "./same.tflite: --write would overwrite what the command"),
+        (("plan", "m.tflite", "--write", "x", "--picture", "x.svg"), ""),
+        (
+            ("plan", "m.tflite", *BANKS, "--write", "x.h", "-o", "./x.h"),
+            "x.h is what both --output and --write would write",
+        ),
+        (("plan", "m.tflite", *BANKS, "-o", "m.tflite"), "m.tflite: --output would overwrite what the command reads"),
+        (
+            ("shrink", "m.tflite", "-o", "m.tflite"),
+            "m.tflite: --output would overwrite what the command reads; add --in-place to overwrite it",
+        ),
+        (("report", "m.tflite", "-o", "/dev/null", "--format", "text"), ""),
+    ],
+)
+def test_no_file_is_written_twice_or_over_what_is_read(
+    arguments: tuple[str, ...], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    data = sample_path("streaming").read_bytes()
+    Path("m.tflite").write_bytes(data)
+    Path("same.tflite").symlink_to("m.tflite")
+    code = main(arguments)
+    assert (says in capsys.readouterr().err, code) == (True, 2 if says else code)
+    assert code < 3
+    assert Path("m.tflite").read_bytes() == data

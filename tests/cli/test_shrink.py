@@ -246,7 +246,7 @@ def test_a_c_array_is_written_in_the_place_of_the_one_that_the_sketch_has(
     elements = ", ".join(f"0x{byte:02X}" for byte in data)
     sketch.write_text(f"alignas(8) const unsigned char g_model[] = {{ {elements} }};\nint g_model_len = {len(data)};\n")
     code, text, _ = run(capsys, "shrink", f"{sketch}:g_model", "-o", sketch)
-    assert (code, f"{sketch} is the model itself; add --in-place" in capsys.readouterr().err) in ((2, True), (2, False))
+    assert code == 2
     code, text, _ = run(
         capsys, "shrink", sketch, "-o", sketch, "--in-place", "--library", "ArduTFLite.h", "--target", "cortex-m4",
         "--target", "esp32-s3",

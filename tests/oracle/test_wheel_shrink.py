@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import shrinking_models as models
+import stateful_models
 from fuzz import shrink as fuzz_shrink
 
 from tflm_sim import load, shrink
@@ -215,6 +216,16 @@ def test_random_models_with_random_limits_give_the_same_bytes(seed: int, wheel: 
     shrunk = fuzz_shrink.shrunk_at_random(models.random_model(seed), seed)
     assert [row for row in shrunk.rejected if "does not understand" in row.reason or "refused" in row.reason] == []
     assert not shrunk.has_gained or fuzz_shrink.difference(shrunk) == ""
+
+
+# LSTMs, SVDFs and resource variables between inputs and outputs of floats.
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [705, 706, 711])
+def test_a_state_goes_on_as_before_where_the_ends_become_integers(seed: int, wheel: Any) -> None:
+    model = models.with_float_ends(stateful_models.random_state_model(seed), seed)
+    shrunk = fuzz_shrink.shrunk_at_random(model, seed, int8_io=True)
+    assert "int8 io" in [step.name for step in shrunk.steps]
+    assert fuzz_shrink.difference(shrunk) == ""
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from tflm_sim import registry
 from tflm_sim.cli.default_age import say_age
+from tflm_sim.cli.outputs import refuse_overwriting
 from tflm_sim.cli.pipes import readable_again
 from tflm_sim.cli.streams import discard
 from tflm_sim.cli.terminal import HelpText, say, terminal_width
@@ -140,6 +141,13 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 def _parsed(arguments: Sequence[str], *, of_others: bool) -> argparse.Namespace:
     name, known = _verb(arguments), verbs(of_others=of_others)
     if name is not None and name not in known:
+        if name == "-":
+            raise UsageError("the standard input needs a verb: 'size -' for a model, 'explain -' for a log")
+        from tflm_sim.cli.things import PROJECT_FILE  # only on the way out
+
+        if os.path.basename(name) == PROJECT_FILE and os.path.isfile(name):
+            folder = os.path.dirname(name)
+            raise UsageError(f"'{name}' is a project file, which is checked in its folder: cd {folder}; tflm-sim check")
         if os.path.exists(name):
             raise UsageError(f"'{name}' is neither a verb nor a model, a program, an archive or a log")
         if os.sep in name or os.path.splitext(name)[1]:
@@ -163,13 +171,14 @@ def _parsed(arguments: Sequence[str], *, of_others: bool) -> argparse.Namespace:
         if word.startswith("--") and option not in options:
             same = _SAME_ELSEWHERE.get(option, option)
             raise _unknown(f"option {option}", same if same in options else option, options, more)
-    raise UsageError(f"{problem}; see '{more}'")
+    raise UsageError(problem if problem.endswith("?") else f"{problem}; see '{more}'")
 
 
 def _verb(arguments: Sequence[str]) -> str | None:
     """Return the verb's name; None where there is none, or the help or the version of the whole is asked for."""
-    word = next((word for word in arguments if not word.startswith("-") or word in (*_HELP, "--version")), None)
-    return None if word is None or word.startswith("-") else word
+    known = ("-", *_HELP, "--version")
+    word = next((word for word in arguments if not word.startswith("-") or word in known), None)
+    return None if word is None or word in known[1:] else word
 
 
 def _with_implied_verb(arguments: list[str]) -> list[str]:
@@ -189,7 +198,7 @@ def _with_implied_verb(arguments: list[str]) -> list[str]:
 
 def _unknown(what: str, name: str, known: Iterable[str], more: str) -> UsageError:
     """Return the error for a name that is unknown, with the nearest one, or where to see all."""
-    hint = meant(name, sorted(known), most=1) or f"see '{more}'"
+    hint = meant(name, sorted(known, key=lambda each: (len(each), each)), most=1) or f"see '{more}'"
     return UsageError(f"unknown {what}; {hint}")
 
 
@@ -234,6 +243,7 @@ def _answer(arguments: list[str]) -> int:
         verb = _verb(arguments)
         args = parsed(arguments)
         has_verdict = getattr(args, "has_verdict", False)
+        refuse_overwriting(args)
         with downloads(allowed=args.allow_download), readable_again(args):
             code: int = args.run(args)
         if sys.stderr is not None:

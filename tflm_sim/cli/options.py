@@ -9,7 +9,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.checks.doubts import EXIT_CODES as VERDICT_CODES
+from tflm_sim.checks.doubts import Answer
 from tflm_sim.checks.program_need import ProgramNeed
+from tflm_sim.cli.outputs import as_typed
 from tflm_sim.cli.terminal import COLOR_CHOICES, Help, HelpText, ProgressLine, elapsing, folded, say
 from tflm_sim.cli.verbs import VERBS, verbs
 from tflm_sim.device.configuration import INTERPRETERS, NAMING, PLANNER_NAMES, Configuration, configure
@@ -308,7 +311,7 @@ def refuse_besides(args: argparse.Namespace, option: str, *allowed: str, others:
     """
     names = vars(args) if others is None else others
     if other := first_given(args, (name for name in names if name not in (option, *allowed, *_OF_THE_FRAME))):
-        raise UsageError(f"{_as_typed(args, option)} does not go with {other}; remove one of them")
+        raise UsageError(f"{as_typed(args, option)} does not go with {other}; remove one of them")
 
 
 def first_given(args: argparse.Namespace, names: Iterable[str]) -> str | None:
@@ -320,13 +323,8 @@ def first_given(args: argparse.Namespace, names: Iterable[str]) -> str | None:
     """
     default = args.parser.get_default
     return next(
-        (_as_typed(args, name) for name in names if getattr(args, name, None) not in (None, default(name))), None
+        (as_typed(args, name) for name in names if getattr(args, name, None) not in (None, default(name))), None
     )
-
-
-def _as_typed(args: argparse.Namespace, name: str) -> str:
-    options = (action.option_strings for action in args.parser._actions if action.dest == name)
-    return next((strings[-1] for strings in options if strings), f"--{name.replace('_', '-')}")
 
 
 def program_reader() -> Programs:
@@ -433,13 +431,29 @@ def measured(
         return program_reader().measure(args.firmware, model, possible, sizes, into=args.into)
 
 
-def exactly_measured(args: argparse.Namespace, model: Model | None) -> tuple[ProgramFigures, Configuration]:
+def exactly_measured(
+    args: argparse.Namespace, model: Model | None, *, may_be_in_banks: bool = False
+) -> tuple[ProgramFigures, Configuration]:
     """Return what was measured in the program, and the configuration whose simulation asks for the very same.
+
+    Args:
+        args: The options.
+        model: The model; None for the program's own.
+        may_be_in_banks: Whether its tensors may lie in several banks, which no simulation has; the configuration is
+            then the nearest.
 
     Raises:
         FirmwareError: No simulation does, so that only what was measured is known.
     """
     found = measured(args, model, possible_configurations(args))
+    if found.banks and may_be_in_banks:
+        return found, found.configuration
+    if found.banks:
+        raise FirmwareError(
+            "its tensors lie in several banks of RAM, by its banks.h, and no simulation has these; "
+            f"{args.verb} without further options shows what was measured",
+            path=args.firmware,
+        )
     if found.exact is None:
         raise FirmwareError(
             "it asks its allocator for something else than any simulation, so that this is not known of it; "
@@ -613,6 +627,11 @@ def code_of(simulation: Simulation) -> int:
     """Return the exit code of figures of a model: that of TFLM's own failure, where no arena lets it run."""
     works = simulation.failure is None and simulation.invoke_problem is None
     return 0 if works else SimulatedFailure.exit_code
+
+
+def code_of_answer(answer: Answer) -> int:
+    """Return the exit code of figures of a program: of a model that works in no arena, that of TFLM's own failure."""
+    return SimulatedFailure.exit_code if answer == "no" else VERDICT_CODES[answer]
 
 
 def simulated(model: Model, config: Configuration, arena_size: int | None = None) -> Simulation:

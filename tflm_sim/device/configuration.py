@@ -6,15 +6,15 @@ Whoever sizes anything asks here, by the same names: verbs, project files, pytes
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack
 
-from tflm_sim.errors import UsageError, each_of, expect, not_a
+from tflm_sim.errors import UsageError, each_of, expect, not_a, whole_number
 from tflm_sim.names import meant
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.registry import programs
-from tflm_sim.sizes import as_size
+from tflm_sim.sizes import MAX_SIZE, as_size
 from tflm_sim.targets.boards import Board, board
 from tflm_sim.targets.changes import TENSORFLOW_OF_2020, UPSTREAM
 from tflm_sim.targets.presets import at_runtime, library_target, preset
@@ -24,6 +24,37 @@ from tflm_sim.targets.target import Target
 INTERPRETERS = ("plain", "recording")
 PLANNER_NAMES = ("greedy", "linear")
 
+
+def _requests(given: Any) -> tuple[int, ...]:
+    rows = each_of(given, object, "own_requests in bytes")
+    return tuple([whole_number(row, "one of own_requests", 0, MAX_SIZE) for row in rows])
+
+
+def _preserved(given: Any) -> frozenset[tuple[int, int]]:
+    expected = "preserved as pairs (subgraph, tensor)"
+    pairs = each_of(given, tuple, expected)
+    if any(len(pair) != 2 for pair in pairs):
+        raise UsageError(f"{expected} was expected, not tuples of another length")
+    return frozenset([(expect(place, int, expected), expect(index, int, expected)) for place, index in pairs])
+
+
+def _truth(name: str) -> tuple[type, Callable[[Any], Any]]:
+    return bool, lambda given: expect(given, bool, f"{name} as a truth value")
+
+
+_FIELDS: dict[str, tuple[type, Callable[[Any], Any]]] = {
+    "interpreter": (str, lambda given: expect(given, str, "the name of an interpreter")),
+    "planner": (str, lambda given: expect(given, str, "the name of a planner")),
+    "resource_variables": (int, lambda given: whole_number(given, "resource_variables", 0, MAX_SIZE)),
+    "split_arenas": _truth("split_arenas"),
+    "custom_ops": (tuple, lambda given: each_of(given, OpModel, "custom_ops as several OpModel")),
+    "variable_arena": (int, lambda given: as_size(given, "variable_arena")),
+    "own_planner": _truth("own_planner"),
+    "has_own_arena_allocator": _truth("has_own_arena_allocator"),
+    "own_requests": (tuple, _requests),
+    "preserved": (frozenset, _preserved),
+}
+"""The type of a field, and what makes it of what Python's callers give."""
 
 _NO_OWN_PLANNER = "only MicroAllocator::Create with one arena takes a planner of the firmware's own"
 
@@ -82,6 +113,13 @@ class Configuration:
             raise UsageError("RecordingMicroAllocator::Create takes one arena; use interpreter plain")
 
     def __post_init__(self) -> None:
+        if not isinstance(self.target, Target):
+            raise not_a("a Target", self.target)
+        for name, (kind, convert) in _FIELDS.items():
+            given = getattr(self, name)
+            is_sound = given is None or (type(given) is kind and (kind in (bool, str) or not given))
+            if not is_sound:  # Most are, and each call counts where many models are sized.
+                object.__setattr__(self, name, convert(given))
         if self.target.runtime.position(UPSTREAM) == TENSORFLOW_OF_2020:
             raise UsageError(
                 f"{self.target.runtime.snapshot} is modelled for sources of the EON compiler; its interpreter of "
@@ -99,8 +137,6 @@ class Configuration:
             raise UsageError(_NO_OWN_PLANNER)
         if self.has_own_arena_allocator and not self.own_planner:
             raise UsageError("MicroAllocator::Create with a SingleArenaBufferAllocator takes a planner, too")
-        if self.resource_variables is not None and self.resource_variables < 0:
-            raise UsageError(f"{self.resource_variables} resource variables: the number must not be negative")
 
 
 def planner_words(name: str, is_own: bool) -> str:
@@ -154,27 +190,6 @@ _TARGET_EXPECTED = "a target (the name of a preset, a Target or a Configuration)
 NAMING = ("board", "firmware", "library", "runtime", "kernels")
 """Settings that say which target it is."""
 _TARGET_SETTINGS = ("arena_address", "ethos_u")
-_INTEGER_SETTINGS = {"arena_address", "resource_variables"}
-
-
-def _converted(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that were given, with sizes as bytes and collections as tuples."""
-    chosen = {name: value for name, value in settings.items() if value is not None}
-    if "firmware" in chosen:
-        chosen["firmware"] = os.fspath(chosen["firmware"])
-    if "variable_arena" in chosen:
-        chosen["variable_arena"] = as_size(chosen["variable_arena"], "variable_arena")
-    for name in _INTEGER_SETTINGS & chosen.keys():
-        expect(chosen[name], int, f"{name} as a number")
-    if "ethos_u" in chosen:
-        chosen["ethos_u"] = bool(chosen["ethos_u"])
-    if "custom_ops" in chosen:
-        chosen["custom_ops"] = each_of(chosen["custom_ops"], OpModel, "custom_ops as several OpModel")
-    if "own_requests" in chosen:
-        chosen["own_requests"] = each_of(chosen["own_requests"], int, "own_requests in bytes")
-    if "preserved" in chosen:
-        chosen["preserved"] = frozenset(each_of(chosen["preserved"], tuple, "preserved as pairs (subgraph, tensor)"))
-    return chosen
 
 
 def configure(where: Where | None = None, **settings: Unpack[Settings]) -> Configuration:
@@ -206,7 +221,9 @@ def possible_configurations(where: Where | None = None, **settings: Unpack[Setti
         known = tuple(Settings.__annotations__)
         hint = meant(min(unknown), known) or f"use one of: {', '.join(known)}"
         raise TypeError(f"there is no setting '{min(unknown)}'; {hint}")
-    chosen = _converted(settings)
+    chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
+    if "firmware" in chosen:
+        chosen["firmware"] = os.fspath(expect(chosen["firmware"], str | os.PathLike, "the path of a program"))
     named: dict[str, str | None] = {name: chosen.pop(name, None) for name in NAMING}
     on = board(named["board"]) if named["board"] is not None else None
     bases = _bases(where, on, named, chosen.get("interpreter"))
@@ -242,6 +259,7 @@ def _with_settings(base: Configuration, chosen: Mapping[str, Any]) -> Configurat
 
 
 def _optimized(runtime: Runtime, purpose: str) -> Runtime:
+    expect(purpose, str, "what kernels are optimized for")
     if purpose not in OPTIMIZATIONS:
         raise UsageError(f"kernels are optimized for one of {', '.join(OPTIMIZATIONS)}, not for '{purpose}'")
     return replace(runtime, optimize_kernels_for=purpose)

@@ -6,13 +6,14 @@ plans never do it, since an input lives until its reader ends.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
 from tflm_sim.answers.simulation import Simulation, simulation_of
 from tflm_sim.device.configuration import Settings, Where
-from tflm_sim.errors import ModelError, expect
+from tflm_sim.errors import ModelError, whole_number
 from tflm_sim.invocation.arena_contents import MAX_ARENA_BYTES, ArenaContents
 from tflm_sim.invocation.findings import Finding, FindingCode
 from tflm_sim.invocation.invoke_kernels import EVAL
@@ -84,7 +85,8 @@ def invoke(
         UsageError: Too few offsets, or a negative one; a model without a target.
         ModelError: Too many operators run in nested subgraphs, or too many bytes are claimed; a negative offset.
     """
-    expect(count, int, "how many times, as a number,")
+    count = whole_number(count, "how many times", 0, sys.maxsize)
+    while_iterations = whole_number(while_iterations, "while_iterations", 0, sys.maxsize)
     simulation = simulation_of(simulation, target, **settings).unwrap()
     device = simulation.device
     plans = device.plans(offsets)

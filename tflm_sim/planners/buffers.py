@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import UsageError, whole_number
 from tflm_sim.escape import html_table
 from tflm_sim.short_repr import short_repr
 
@@ -27,6 +27,9 @@ BUFFER_ALIGNMENT = 16
 Source: tensorflow/lite/micro/micro_arena_constants.h @ 90b983c.
 """
 
+_MOST = 1 << 63
+"""The largest number. Planners in C refuse what they cannot add up, which is less."""
+_NUMBERS = ("size", "lower", "upper", "alignment", "offset")
 _SHOWN = 40
 
 
@@ -43,7 +46,8 @@ class Buffer:
         name: What it is called, for people; buffers that differ in nothing else are equal.
 
     Raises:
-        UsageError: A negative size or offset, an alignment below 1, or a lifetime that ends before it begins.
+        UsageError: Something that is no whole number, or beyond 64 bits; a negative size or offset, an alignment below
+            1, or a lifetime that ends before it begins.
     """
 
     size: int
@@ -54,6 +58,10 @@ class Buffer:
     name: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
+        for name in _NUMBERS:
+            number = getattr(self, name)
+            if not (type(number) is int and -_MOST <= number <= _MOST) and (number is not None or name != "offset"):
+                object.__setattr__(self, name, whole_number(number, f"a buffer's {name}", -_MOST, _MOST))
         if self.size < 0:
             raise UsageError(f"a buffer of {self.size} bytes: the size must not be negative")
         if self.lower >= self.upper:

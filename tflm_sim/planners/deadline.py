@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from tflm_sim.errors import NoPlanInTime, expect
+from tflm_sim.errors import NoPlanInTime, UsageError, expect
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -26,7 +26,9 @@ class Deadline:
 
     def __init__(self, seconds: float | None) -> None:
         if seconds is not None:
-            expect(seconds, float, "a time limit in seconds")
+            seconds = expect(seconds, float, "a time limit in seconds")
+            if seconds != seconds:
+                raise UsageError("a time limit in seconds was expected, not NaN; None is no limit")
         self._end = None if seconds is None else time.monotonic() + seconds
 
     @property

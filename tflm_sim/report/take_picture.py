@@ -123,7 +123,7 @@ def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: t
     split_at = pictured.non_persistent_arena_size or 0
     failure = pictured.failure
     builder = _fold(pictured, split_at=split_at)
-    residents = _residents(allocation, builder.scratch_labels) if allocation and failure is None else ()
+    residents = residents_of(allocation, builder.scratch_labels) if allocation and failure is None else ()
     planned = allocation if residents else None
     all_limits = () if configuration.split_arenas else _limits(roomy, pictured, builder).values()
     limits = tuple(sorted(all_limits, key=lambda row: -row.need))
@@ -139,7 +139,7 @@ def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: t
         steps=tuple(builder.steps),
         levels=tuple(builder.levels),
         op_names=tuple(map(tuple, allocation.op_names)) if allocation else (),
-        subgraph_names=_subgraph_names(roomy.model),
+        subgraph_names=subgraph_names(roomy.model),
         scopes=tuple(planned.scopes) if planned else (),
         residents=residents,
         live_bytes=tuple(live_bytes(planned)) if planned else (),
@@ -193,7 +193,8 @@ def _room_to_fail(roomy: Simulation) -> tuple[int, int | None]:
     return most, most if roomy.configuration.split_arenas else None
 
 
-def _subgraph_names(model: Model) -> tuple[str, ...]:
+def subgraph_names(model: Model) -> tuple[str, ...]:
+    """Return what each subgraph is called."""
     signatures = {row.subgraph_index: row.key for row in reversed(model.signatures)}
     return tuple(
         subgraph.name or signatures.get(index) or (f"subgraph_{index}" if index else "main")
@@ -201,7 +202,8 @@ def _subgraph_names(model: Model) -> tuple[str, ...]:
     )
 
 
-def _residents(allocation: ModelAllocation, scratch_labels: Sequence[str]) -> tuple[Resident, ...]:
+def residents_of(allocation: ModelAllocation, scratch_labels: Sequence[str]) -> tuple[Resident, ...]:
+    """Return what the planner placed, in the order in which it was asked."""
     rows = [(allocation.infos[index], offset) for index, offset in allocation.offsets.items()]
     starts = sorted(offset for info, offset in rows if info.size > 0)
     ends = sorted(offset + info.size for info, offset in rows if info.size > 0)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tflm_sim.errors import expect
 from tflm_sim.names import plain, unknown
 
 KIB = 1024
@@ -299,7 +300,7 @@ _BY_NAME = {plain(each): name for name in BOARDS for each in (name, *_OTHER_NAME
 
 def known_board(name: str) -> Board | None:
     """Return the board that is called so by us, Arduino's IDE, PlatformIO or Zephyr; None for no such board."""
-    text = name.strip()
+    text = expect(name, str, "the name of a board").strip()
     if text.lower() in BOARDS:
         return BOARDS[text.lower()]
     option = re.search(r":(?:.*,)?pnum=(\w+)", text)  # STM32's core: the board is an option of a family of boards.

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import UsageError, expect
 from tflm_sim.names import likely, plain, unknown
 from tflm_sim.targets.changes import CORAL, EDGE_IMPULSE, ESP
 from tflm_sim.targets.kernel_library import EDGE_IMPULSE_CMSIS_NN, SILABS_CMSIS_NN, VERSIONS
@@ -470,7 +470,7 @@ def find_library(text: str, *, machine: str | None = None) -> Library:
     Raises:
         UsageError: There is no such library or version.
     """
-    text, _, version = text.partition("@")
+    text, _, version = expect(text, str, "the name of a library").partition("@")
     name, of_name = _name(text)
     versions, version = _versions(name, machine), version.strip(" ^=") or of_name
     of_version = [

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tflm_sim.document_fields import DERIVED, HIDDEN, named
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import UsageError, expect, whole_number
 from tflm_sim.targets.abi import Abi
 from tflm_sim.targets.evidence import recordings_of
 from tflm_sim.targets.kernel_library import KernelLibrary, newer_releases
@@ -52,6 +52,10 @@ class Target:
     measured: tuple[MeasuredStruct, ...] = field(default=(), metadata=HIDDEN)
 
     def __post_init__(self) -> None:
+        if not (type(self.arena_address) is int and 0 <= self.arena_address <= 15):
+            object.__setattr__(self, "arena_address", whole_number(self.arena_address, "arena_address", 0, 15))
+        if type(self.ethos_u) is not bool:
+            object.__setattr__(self, "ethos_u", expect(self.ethos_u, bool, "ethos_u as a truth value"))
         files = dict.fromkeys(row.file for row in recordings_of(self))
         object.__setattr__(self, "verified_against", "; ".join(files))
         object.__setattr__(self, "newer_kernels", newer_releases(self.kernel_library))

@@ -28,6 +28,7 @@ FUZZERS: tuple[tuple[str, ...], ...] = (
     ("shrink",),
     ("shrink", "--elementwise"),
     ("shrink", "--state", "--all-options"),
+    ("shrink", "--state", "--int8-io"),
     ("shrink", "--cheaper"),
     ("shrink", "--control-flow"),
 )

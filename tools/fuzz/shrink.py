@@ -1,14 +1,15 @@
 """Shrink random models and compare every result with the original in the real TFLM (the pip wheel).
 
-    python tools fuzz shrink --count 300 --jobs 2 [--first SEED] [--elementwise | --state | --cheaper | --control-flow]
+    python tools fuzz shrink --count 300 --jobs 2 [--first SEED]
+        [--elementwise | --state | --cheaper | --control-flow] [--int8-io] [--all-options]
     python tools fuzz shrink --only 4711 --keep case.tflite      one case again, and its file
 
 A model is a graph of a few layers (shrinking_models.py in tests/), also with operands that can be left out
 and for reference kernels always, or of elementwise operators on int8, int16 and float32, or of queues, sums, SVDFs
-and LSTMs (stateful_models.py), both always with a plan, or with IF and WHILE, whose subgraphs may keep states; the
-targets, limits and options are drawn too. Each result must be verified, need what is predicted on every target, run in
-the wheel in exactly its predicted arena, fail there with 16 bytes less, and give the same bytes on a sequence of
-inputs. Exit code 1 at a difference.
+and LSTMs (stateful_models.py), both always with a plan, or with IF and WHILE, whose subgraphs may keep states. With
+--int8-io its ends are floats, and shrink may let them be integers. The targets, limits and options are drawn too. Each
+result must be verified, need what is predicted on every target, run in the wheel in exactly its predicted arena, fail
+there with 16 bytes less, and give the same bytes on a sequence of inputs. Exit code 1 at a difference.
 """
 
 from __future__ import annotations
@@ -48,7 +49,13 @@ MODELS = {
 
 
 def shrunk_at_random(
-    model: Any, seed: int, *, is_planned: bool = False, has_all: bool = False, targets: Sequence[str] = TARGETS
+    model: Any,
+    seed: int,
+    *,
+    is_planned: bool = False,
+    has_all: bool = False,
+    int8_io: bool = False,
+    targets: Sequence[str] = TARGETS,
 ) -> Shrunk:
     """Return what shrink makes of a model for targets and options that the seed draws, and those asked for."""
     rng = random.Random(seed)
@@ -58,7 +65,7 @@ def shrunk_at_random(
         max_macs=rng.choice((1.0, 1.35, 3.0)),
         offline_plan=rng.random() < 0.3 or is_planned or has_all,
         kernel_order=rng.random() < 0.3 or has_all,
-        int8_io=rng.random() < 0.5 or has_all,
+        int8_io=rng.random() < 0.5 or has_all or int8_io,
         loops=rng.random() < 0.3 or has_all,
     )
 
@@ -115,6 +122,8 @@ def make_case(number: int, options: argparse.Namespace) -> tuple[str, bytes, int
     """Return a random model: what it is, its bytes, and its seed."""
     name = next((name for name in MODELS if name in options and getattr(options, name)), "layers")
     model = MODELS[name](number)
+    if "int8_io" in options and options.int8_io:
+        model = models.with_float_ends(model, number)
     return name, bytes(model.source), number
 
 
@@ -128,7 +137,12 @@ def run(data: bytes, seed: int, options: argparse.Namespace) -> str:
         is_planned = options.elementwise or options.state
         targets = [WHEEL_TARGET] if options.cheaper else TARGETS
         shrunk = shrunk_at_random(
-            parse(data), seed, is_planned=is_planned, has_all=options.all_options, targets=targets
+            parse(data),
+            seed,
+            is_planned=is_planned,
+            has_all=options.all_options,
+            int8_io=options.int8_io,
+            targets=targets,
         )
     except TflmSimError as error:
         return f"refused: {str(error)[:60]}"
@@ -148,6 +162,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--cheaper", action="store_true", help="operators with cheaper forms (a bias of zeros), for reference kernels"
     )
     parser.add_argument("--control-flow", action="store_true", help="IF and WHILE between layers")
+    parser.add_argument(
+        "--int8-io", action="store_true", help="inputs and outputs of floats, which may become integers"
+    )
     parser.add_argument("--all-options", action="store_true", help="each with every option that saves more")
 
 

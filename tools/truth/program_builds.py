@@ -15,7 +15,7 @@ KERNELS = (
 )  # fmt: skip
 """Sources of the reference kernels that the programs need, of which a kernel library replaces some."""
 _MB = 1 << 20
-_GCC = Path("/usr/lib/gcc/arm-none-eabi")
+_GCC = Path("/usr/lib/gcc")
 _NEWLIB = Path("/usr/lib/arm-none-eabi")
 
 
@@ -52,9 +52,13 @@ CORES = {
     "cortex-m7": Core(
         "-mcpu=cortex-m7 -mfloat-abi=hard -mfpu=fpv5-d16", "arm -M mps2-an500", libraries="thumb/v7e-m+dp/hard"
     ),
-    "cortex-m33": Core("-mcpu=cortex-m33 -mfloat-abi=hard", "arm -M mps2-an505", 0x10000000, 0x38000000),
+    "cortex-m33": Core(
+        "-mcpu=cortex-m33 -mfloat-abi=hard", "arm -M mps2-an505", 0x10000000, 0x38000000,
+        libraries="thumb/v8-m.main+fp/hard",
+    ),
     "cortex-m55": Core(
-        "-mcpu=cortex-m55 -mfloat-abi=hard", "arm -M mps3-an547", 0x10000000, 0x30000000, _MB // 2, _MB // 2
+        "-mcpu=cortex-m55 -mfloat-abi=hard", "arm -M mps3-an547", 0x10000000, 0x30000000, _MB // 2, _MB // 2,
+        libraries="thumb/v8.1-m.main+mve/hard",
     ),
     "riscv32": Core(
         "-march=rv32imac -mabi=ilp32", "riscv32 -M virt -bios none", 0x80000000, 0x80400000,
@@ -134,8 +138,9 @@ class Builder:
             *([f"-D{library.kernels.upper()}", "-DCONFIG_NN_OPTIMIZED"] if kernels else []),
         ]  # fmt: skip
         newest = max((_NEWLIB / "include" / "c++").iterdir())
-        where = self.core.libraries
         self._picolibc = library.picolibc
+        if not self._gcc:
+            self._flags += [f"--target={self.core.tools.replace('riscv64', 'riscv32')}", "-nostdlibinc"]
         if self.core.tools != "arm-none-eabi":
             if self._picolibc is None:
                 raise SystemExit(f"{core}: --picolibc is missing")
@@ -143,12 +148,11 @@ class Builder:
             other = newest / "arm-none-eabi" / CORES["cortex-m4"].libraries
             self._flags += [f"-isystem{place}" for place in (newest, other, self._picolibc / "include")]
         elif not self._gcc:
-            self._flags += [
-                "--target=arm-none-eabi", "-nostdlibinc", f"-isystem{newest}",
-                f"-isystem{newest / 'arm-none-eabi' / where}", f"-isystem{_NEWLIB / 'include'}",
-            ]  # fmt: skip
+            places = (newest, newest / "arm-none-eabi" / self.core.libraries, _NEWLIB / "include")
+            self._flags += [f"-isystem{place}" for place in places]
         log = (library.tflm / "tensorflow/lite/micro/debug_log.h").read_text("utf-8")
-        is_own = (library.tflm / "tensorflow/lite/micro/micro_common.h").exists()
+        kernel = (library.tflm / "tensorflow/lite/micro/kernels/kernel_util.h").read_text("utf-8")
+        is_own = "TFLMRegistration" in kernel
         self._program_flags = [
             f"-DREGISTRATION={'TFLM' if is_own else 'TfLite'}Registration",
             *([] if "va_list" in log else ["-DLOGS_WORDS"]),
@@ -188,7 +192,9 @@ class Builder:
         """Compile once what the sources include: that is most of the time that each takes."""
         self._all_headers.write_text(HEADERS, "utf-8")
         compiled = self._all_headers.with_suffix(".h.gch" if self._gcc else ".h.pch")
-        command = [*self._compiler(self._all_headers)[:-2], "-x", "c++-header", self._all_headers, "-o", compiled]
+        also = [] if self._gcc else ["-fpch-instantiate-templates"]
+        headers = self._all_headers
+        command = [*self._compiler(headers)[:-2], *also, "-x", "c++-header", headers, "-o", compiled]
         subprocess.run(command, check=True)
 
     def _build_library(self, library: Library) -> None:
@@ -238,12 +244,11 @@ class Builder:
         link = ["-T", str(self.folder / "layout.ld"), "-nostartfiles"]
         link += [] if "--no-gc-sections" in flags else ["-Wl,--gc-sections"]
         end = ["--specs=nosys.specs", "-lm"]
-        if self._picolibc and self.core.tools != "arm-none-eabi":
-            end = ["-nostdlib", f"-L{self._picolibc / 'lib' / self.core.libraries}", "-lm", "-lc", "-lgcc"]
-        elif not self._gcc:
-            newest = max(_GCC.iterdir())
-            folders = (_NEWLIB / "lib" / self.core.libraries, newest / self.core.libraries)
-            end = ["-nostdlib", "-fuse-ld=lld", *(f"-L{each}" for each in folders), "-lstdc++", "-lm", "-lc", "-lgcc"]
+        if not self._gcc or self.core.tools != "arm-none-eabi":
+            libraries, cxx = (_NEWLIB, ["-lstdc++"]) if self.core.tools == "arm-none-eabi" else (self._picolibc, [])
+            newest = max((_GCC / self.core.tools).iterdir())
+            folders = (f"-L{each / self.core.libraries}" for each in (libraries / "lib", newest))
+            end = ["-nostdlib", *([] if self._gcc else ["-fuse-ld=lld"]), *folders, *cxx, "-lm", "-lc", "-lgcc"]
         sources = [source, self._compiled_model, self._library]
         subprocess.run(
             [*self._compiler(source), *shlex.split(flags), *defined, *link, *sources, *end, "-o", built],

@@ -427,7 +427,7 @@ void *__dso_handle;
 static int debugger(int what, const void *with) {
   register int a0 __asm("a0") = what;
   register const void *a1 __asm("a1") = with;
-  __asm volatile(".option push\n.option norvc\n.balign 16\nslli x0, x0, 0x1f\nebreak\nsrai x0, x0, 7\n.option pop"
+  __asm volatile(".balign 16\n.option push\n.option norvc\nslli x0, x0, 0x1f\nebreak\nsrai x0, x0, 7\n.option pop"
                  : "+r"(a0) : "r"(a1) : "memory");
   return a0;
 }
@@ -462,6 +462,8 @@ __attribute__((naked, section(".vectors"), used)) void Reset() {
 }
 void *sbrk(ptrdiff_t size) { static char *at = end_of_data; char *was = at; at += size; return was; }
 void __cxa_pure_virtual() { end(1); }
+void abort() { end(1); }
+void __assert_func(const char *, int, const char *, const char *) { end(1); }
 int __cxa_atexit(void (*)(void *), void *, void *) { return 0; }
 #else
 void Reset() { Start(); }
@@ -498,10 +500,10 @@ void operator delete(void *at, size_t) noexcept { free(at); }
 void operator delete[](void *at) noexcept { free(at); }
 #ifdef __riscv
 namespace std {
-void __throw_bad_function_call() { end(1); }
-void __throw_length_error(const char *) { end(1); }
-void __throw_bad_alloc() { end(1); }
-void __throw_bad_array_new_length() { end(1); }
+void __throw_bad_function_call() { ::end(1); }
+void __throw_length_error(const char *) { ::end(1); }
+void __throw_bad_alloc() { ::end(1); }
+void __throw_bad_array_new_length() { ::end(1); }
 }
 #endif
 namespace tflite {

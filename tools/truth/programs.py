@@ -130,10 +130,10 @@ def named_sizes(builder: Builder, row: dict[str, Any], own: str) -> dict[str, li
     if form.fails or form.is_of_program or not form.invokes:
         return {}
     sizes = {answer["size"] for answer in row["answers"].values() if is_condition(answer)} - {None}
+    smallest = row["smallest"]
     return {
         str(size): [
-            each == row["smallest"]
-            or (each != row["smallest"] - 1 and builder.works(builder.program(row["form"], each, own)))
+            each == smallest or (each + 1 != smallest and builder.works(builder.program(row["form"], each, own)))
             for each in (size, size - 1)
         ]
         for size in sorted(sizes)

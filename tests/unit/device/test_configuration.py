@@ -82,7 +82,7 @@ def test_only_one_arena_with_the_plain_interpreter_takes_a_planner() -> None:
     ({"optimize_kernels_for": "fun"}, "kernels are optimized for one of speed, size, neither, not for 'fun'"),
     ({"interpreter": "quick"}, "interpreter 'quick' is not one of plain, recording"),
     ({"planner": "best"}, "planner 'best' is not one of greedy, linear"),
-    ({"resource_variables": -1}, "-1 resource variables: the number must not be negative"),
+    ({"resource_variables": -1}, "resource_variables: -1 is out of range: 0 to 9,223,372,036,854,775,807"),
     ({"interpreter": "recording", "planner": "linear"}, "RecordingMicroAllocator::Create always creates a Greedy"),
     ({"interpreter": "recording", "split_arenas": True}, "RecordingMicroAllocator::Create takes one arena"),
     ({"library": "chirale", "runtime": "2023-06-15"}, "`library=` already selects the version of TFLM; remove "

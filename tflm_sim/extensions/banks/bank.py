@@ -69,8 +69,8 @@ def parse_banks(texts: Iterable[str], board: Board | None = None) -> tuple[RamBa
 
 
 def _refuse_overlaps(banks: tuple[RamBank, ...]) -> None:
-    known = sorted((bank.address, bank) for bank in banks if bank.address is not None)
-    for (start, one), (following, other) in pairwise(known):
+    known = [(bank.address, bank) for bank in banks if bank.address is not None]
+    for (start, one), (following, other) in pairwise(sorted(known, key=lambda row: row[0])):
         if start + one.size > following:
             raise UsageError(
                 f"--bank: {one.name} reaches to {start + one.size:#x}, {other.name} begins at {following:#x}"

@@ -257,7 +257,12 @@ def _in_banks(case: FirmwareCase, verdict: FirmwareVerdict) -> FirmwareVerdict:
         return _refused(verdict, reason, _first_difference(case.asked(), table.buffers))
     places: Sequence[tuple[int | None, int | None]] = given or [(None, None)] * len(needs)
     rows = zip(table.banks, places, needs, strict=True)
-    banks = tuple(BankNeed(bank.name, address, size, needed) for bank, (address, size), needed in rows)
+    banks = tuple(
+        BankNeed(
+            bank.name, address, size, needed, bank.planned, number == table.head, number == table.tail, bank.buffers
+        )
+        for number, (bank, (address, size), needed) in enumerate(rows)
+    )
     used = table.banks[table.head].planned + case.roomy().tail_bytes if table.head == table.tail else None
     verdict = replace(verdict, banks=banks, needed=sum(needs), multiple_of_16=sum(needs), used=used, fits=case.fits())
     if verdict.fits is not False:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib.util
 import math
 import os
@@ -216,6 +215,8 @@ def run(args: argparse.Namespace) -> int:
     if need is None:
         _refuse_what_never_runs(model, configurations)
     goal, measured = settings.get("goal"), options.measured(args, model, configurations) if is_measured else None
+    if measured is not None and measured.smallest is not None and measured.answer == "no":
+        raise SimulatedFailure(f"in {args.firmware} it does not work: {measured.reason}")
     if goal is not None and measured is not None and measured.smallest is not None:
         settings["goal"] = _goal_of_search(goal, measured)
     with ProgressLine("shrinking", model) as status:
@@ -232,7 +233,9 @@ def run(args: argparse.Namespace) -> int:
     _print(args, shrunk, goal, executed, output, need)
     if not is_met:
         return NO_GAIN
-    return 0 if need is None or executed is not None else EXIT_CODES[need.answer]
+    if need is None:
+        return 0
+    return EXIT_CODES[need.answer if measured is None else measured.answer]
 
 
 def _refuse_what_never_runs(model: Model, configurations: Sequence[Configuration]) -> None:
@@ -363,7 +366,7 @@ def _executed(
         before=facts,
         arena_before=before.smallest,
         after=facts if after is before else dict(after.parts),
-        arena_after=after.smallest,
+        arena_after=None if after.answer == "no" else after.smallest,
     )
 
 
@@ -451,17 +454,12 @@ def _operators(text: str) -> frozenset[str]:
 
 
 def _refuse_output(args: argparse.Namespace) -> None:
-    """Refuse, before the search, to write into a folder that is none, or over the input unless that is asked for."""
+    """Refuse, before the search, to write into a folder that is none."""
     if args.output is None:
         return
     folder = os.path.dirname(args.output) or "."
     if not os.path.isdir(folder):
         raise UsageError(f"{args.output} cannot be written: there is no folder {folder}")
-    if args.in_place or args.model.startswith("sample:"):
-        return
-    with contextlib.suppress(OSError):
-        if os.path.samefile(_file_of(args.model), args.output):
-            raise UsageError(f"{args.output} is the model itself; add --in-place to overwrite it")
 
 
 def _file_of(model: str) -> str:

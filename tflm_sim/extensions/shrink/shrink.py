@@ -131,7 +131,9 @@ def _chosen(passes: Passes) -> dict[str, bool]:
         known = tuple(Passes.__annotations__)
         hint = meant(min(unknown), known) or f"use one of: {', '.join(known)}"
         raise TypeError(f"shrink() has no option '{min(unknown)}'; {hint}")
-    return {name: bool(passes.get(name)) for name in Passes.__annotations__}
+    return {
+        name: expect(passes.get(name) or False, bool, f"{name} as a truth value") for name in Passes.__annotations__
+    }
 
 
 def _is_planned(chosen: Mapping[str, bool]) -> bool:
@@ -152,7 +154,7 @@ def _search_settings(chosen: Mapping[str, bool], configurations: Sequence[Config
 def stopping_after(time_limit: float | None) -> Stopping:
     """Return what ends the search early."""
     if time_limit is not None:
-        expect(time_limit, float, "a time limit in seconds")
+        time_limit = expect(time_limit, float, "a time limit in seconds")
         if not time_limit > 0:
             raise UsageError(f"`time_limit={time_limit}` is not a valid time")
     return Stopping(time_limit)
@@ -162,7 +164,7 @@ def _budget(
     goal: int | str | None, max_macs: float, max_flash: int | str | None, operators: Iterable[str] | None
 ) -> Budget:
     goal, max_flash = as_size(goal, "goal"), as_size(max_flash, "max_flash")
-    expect(max_macs, float, "max_macs as a number (1.35)")
+    max_macs = expect(max_macs, float, "max_macs as a number (1.35)")
     if not max_macs >= 1:
         raise UsageError(f"`max_macs={max_macs}` is below 1: no result has fewer multiplications than the original")
     may_need = None if operators is None else frozenset(each_of(operators, str, "the names of operators"))

@@ -100,7 +100,8 @@ def stream(
         ProofFailed: The result does not do the same in the real TFLM: a bug of ours, and nothing to be used.
     """
     model, configurations = load(model), configure_each(targets)
-    expect(step, int, "a step in frames")
+    step = expect(step, int, "a step in frames")
+    axis = None if axis is None else expect(axis, int, "an axis by its number")
     if aim not in AIMS:
         raise UsageError(f"`aim={aim}`: a stream is for one of: {', '.join(AIMS)}")
     chosen = dict.fromkeys(("offline_plan", "kernel_order", "loops"), False)

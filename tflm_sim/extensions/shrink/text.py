@@ -184,13 +184,13 @@ def _headline(shrunk: Shrunk, goal: int | None) -> str:
     if shrunk.aims and shrunk.has_gained:
         aim = shrunk.aims[0]
         return f"{name}: {aim.before} -> {aim.after} on {aim.target}, {shrunk.macs_in_words}"
+    met = "" if goal is None else f"; the goal of {goal:,} B is {'met' if shrunk.fits(goal) else 'NOT met'}"
     if not shrunk.has_gained:
         if goal is not None and shrunk.fits(goal):
             return f"{name}: {gain.before.arena:,} B {gain.where} are within the goal of {goal:,} B as it is"
         if shrunk.stopped:
-            return f"{name}: nothing smaller was found before the search ended"
-        return f"{name}: nothing that we know makes it smaller"
-    met = "" if goal is None else f"; the goal of {goal:,} B is {'met' if shrunk.fits(goal) else 'NOT met'}"
+            return f"{name}: nothing smaller was found before the search ended{met}"
+        return f"{name}: nothing that we know makes it smaller{met}"
     return f"{name}: {gain.in_words} (-{gain.percent:.1f} %), {shrunk.macs_in_words}{met}"
 
 

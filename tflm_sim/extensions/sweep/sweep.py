@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tflm_sim.answers.rows import COLUMNS, Case, Row, as_dict, cases
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import UsageError, whole_number
 from tflm_sim.extensions.sweep.engine import Dask, Item, Pool, Serial, run
 from tflm_sim.extensions.sweep.limits import Limits
 from tflm_sim.extensions.sweep.urls import expand_url, is_url
@@ -18,6 +18,8 @@ from tflm_sim.model.types import Model
 from tflm_sim.sizes import as_limit
 
 DEFAULT_LIMITS = Limits()
+_MOST_JOBS = 1024
+"""Processes that are started at once, and all before the first model is read: more are a mistake in writing."""
 
 
 def items(models: ModelLike | Iterable[ModelLike]) -> Iterator[Item]:
@@ -64,9 +66,10 @@ def make_pool(client: Any = None, *, jobs: int | None = None, limits: Limits = D
     """
     if client is not None:
         return Dask(client)
-    count = jobs if jobs is not None else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
-    if count < 1:
-        raise UsageError(f"{count} processes are too few")
+    if jobs is None:
+        count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
+    else:
+        count = whole_number(jobs, "processes", 1, _MOST_JOBS)
     if count == 1 and limits == Limits(0):
         return Serial()
     try:

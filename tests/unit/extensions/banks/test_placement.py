@@ -38,6 +38,7 @@ def question(name: str, target: str = "cortex-m4", **settings: str) -> BankQuest
         (["dtcm=64KiB", "psram"], "psram has no size"),
         (["dtcm=64KiB", "2=1KiB"], "write NAME=SIZE"),
         (["dtcm=8", "psram=1KiB"], "holds no 16 bytes"),
+        (["a=64KiB@0x20000000", "b=1KiB@0x20000000"], "a reaches to 0x20010000, b begins at 0x20000000"),
         (["a=64KiB@0x20000000", "b=1KiB@0x20000100"], "a reaches to 0x20010000, b begins at 0x20000100"),
         (["a=64KiB@0xfffff000", "b=1KiB"], "32 bits of addresses"),
     ],

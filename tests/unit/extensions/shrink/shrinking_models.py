@@ -421,6 +421,22 @@ def random_converted_io(seed: int) -> Model:
     return layers.model([x], [layers.converted(y, end, 0.4, 0 if end == INT16 else 100)])
 
 
+def with_float_ends(model: Model, seed: int) -> Model:
+    """Return a model with floats, that QUANTIZE and DEQUANTIZE convert, for its integer ends, or some of them."""
+    rng, draft = random.Random(seed), Draft(model)
+    inputs, outputs = [*draft.inputs], [*draft.outputs]
+    for ends, name in ((inputs, "QUANTIZE"), (outputs, "DEQUANTIZE")):
+        for place, inner in enumerate(ends):
+            tensor, is_input = draft.tensors[inner], ends is inputs
+            if tensor.type not in (INT8, INT16) or ((place or not is_input) and rng.random() < 0.3):
+                continue
+            ends[place] = outer = draft.add_tensor(tensor.dims, TensorType.FLOAT32, name=f"{name} {place}")
+            between = ((outer,), (inner,)) if is_input else ((inner,), (outer,))
+            draft.operators.insert(0 if is_input else len(draft.operators), draft.operator(name, *between))
+    draft.inputs, draft.outputs = tuple(inputs), tuple(outputs)
+    return parse(encode(draft.model()))
+
+
 def _ring(layers: Layers, x: int) -> int:
     """Return the last two inputs, one above the other: the one before is a resource variable."""
     b, shape = layers.b, layers.shapes[x]

@@ -52,7 +52,7 @@ def test_one_job_is_this_process_where_nothing_is_limited() -> None:
     assert pool(jobs=1, limits=Limits(0, 1 << 30)) == (Processes, 1)
     assert pool(jobs=1) == (Processes, 1)
     assert pool(jobs=2, limits=Limits(0)) == (Processes, 2)
-    with pytest.raises(UsageError, match=r"^0 processes are too few$"):
+    with pytest.raises(UsageError, match=r"^processes: 0 is out of range: 1 to 1,024$"):
         make_pool(jobs=0)
 
 

@@ -291,7 +291,7 @@ class CodeReader:
 
     def _call_site(self, state: _State, site: int, call: CallTo) -> CallSite:
         arguments = tuple(self._argument(state, i) for i in range(_MAX_ARGUMENTS))
-        through = self._value(state, call.register) if call.register else None
+        through = self._plus(self._value(state, call.register), call.offset) if call.register else None
         target = call.target
         if target is None and through is not None and not through.base:
             target = through.offset & ~self._convention.mode_bit

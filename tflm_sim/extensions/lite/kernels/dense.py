@@ -266,9 +266,11 @@ def is_hybrid_op(value: TfLiteTensor, weights: TfLiteTensor) -> bool:
 
 
 def embedding_lookup(call: PrepareCall) -> None:
-    lookup, value, output = call.operands(2)
+    call.counts(2)
+    lookup = call.input(0)
     call.rank(lookup, 1, "lookup")
     call.is_c_type(lookup, t.INT32, "lookup")
+    value, output = call.input(1), call.output()
     call.ensure(value.rank >= 2, "NumDimensions(value) >= 2")
     if value.quantization is not None:
         _check_embedding(call, value, output)
@@ -368,8 +370,10 @@ def random(call: PrepareCall) -> None:
 
 
 def multinomial(call: PrepareCall) -> None:
-    logits, samples, output = call.operands(2, number=2)
+    call.counts(2, number=2)
+    logits = call.input(0)
     call.ensure(logits.type == t.FLOAT32, "logits->type == kTfLiteFloat32")
+    samples, output = call.input(1), call.output()
     call.is_c_type(samples, t.INT32, "num_samples")
     if logits.is_known and samples.is_known:
         call.resize(output, (logits.shape[0], values_of(samples)[0]))

@@ -121,8 +121,8 @@ softmax = activation(_SOFTMAX, _check_softmax)
 log_softmax = activation(6, _check_log_softmax)
 
 
-def gelu(call: PrepareCall) -> None:
-    """GELU looks at its tensors before it counts them."""
+def elu(call: PrepareCall) -> None:
+    """ELU and GELU look at their tensors before they count them."""
     call.input(0), call.output()
     same_shape(call)
 

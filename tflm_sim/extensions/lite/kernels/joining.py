@@ -102,8 +102,9 @@ def pack(call: PrepareCall) -> None:
         (t.INT32, t.FLOAT32, t.UINT8, t.UINT32, t.INT8, t.INT16, t.INT64),
         "Type '{}' is not supported by pack.",
     )
-    values = [call.input(place) for place in range(count)]
-    for value in values[1:]:
+    values = [first]
+    for place in range(1, count):
+        values.append(value := call.input(place))
         call.ensure(first.shape == value.shape, "HaveSameShapes(input0, input)")
         call.same_type(first, value, "input0", "input")
     output = call.output()

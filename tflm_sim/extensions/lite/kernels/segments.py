@@ -7,6 +7,7 @@ Source: tflite/kernels/{unique,segment_sum,unsorted_segment,sparse_to_dense,dila
 from __future__ import annotations
 
 from itertools import pairwise
+from math import prod
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.extensions.lite.graph_info import NO_TYPE, TfLiteTensor
@@ -183,6 +184,8 @@ def stablehlo_pad(call: PrepareCall) -> None:
     """STABLEHLO_PAD: where one dimension disappears, all do."""
     value, padding = call.input(0), call.input(1)
     call.ensure(value.type == padding.type, "input_tensor->type == padding_value_tensor->type")
+    is_counted = min(padding.shape, default=0) >= 0 and prod(padding.shape) <= MAX_INT
+    call.ensure_msg(is_counted, "StableHLO Pad padding value size overflowed.")
     call.ensure_eq(padding.elements, 1, "padding_value_count")
     try:
         element_size(value.type)

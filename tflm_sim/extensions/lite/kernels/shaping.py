@@ -24,6 +24,8 @@ def _reshape_now(call: PrepareCall, value: TfLiteTensor, shape: TfLiteTensor | N
         output.free(AllocationType.PERSISTENT_RO)
     call.resize(output, _resolved(call, value, _requested_shape(call, shape)))
     if value.is_known and output.data is not None and value.data is not None:
+        if len(value.data) > output.size:
+            raise IndexError("the kernel writes past the end of an output of another type")
         output.data = bytearray(value.data[: output.size])
 
 
