@@ -129,7 +129,6 @@ class Lifetimes:
 
     @property
     def scope_count(self) -> int:
-        """How many scopes there are."""
         return len(self._allocation.scopes)
 
     def _lives(self) -> Iterator[BufferLife]:

@@ -618,7 +618,6 @@ def load_custom_ops(path: str) -> tuple[OpModel, ...]:
 
 
 def arena_size(args: argparse.Namespace) -> int | None:
-    """Return the bytes of --arena-size, None without it."""
     given = getattr(args, "arena_size", None)
     return None if given is None else parse_size(given)
 

@@ -142,7 +142,6 @@ class ArenaContents:
         self.write(slot, self._noise[start : start + slot.size], place)
 
     def write(self, slot: Slot, content: Content, place: Place) -> None:
-        """Write a content of the slot's size."""
         assert len(content) == slot.size, "a content as large as its slot"
         self._time += 1
         slot.memory[slot.index : slot.index + slot.size] = content

@@ -188,7 +188,6 @@ def stock_facts(question: BankQuestion, banks: Sequence[RamBank]) -> StockFacts:
 
 
 def counted_facts(traffic: Traffic) -> CountedFacts:
-    """Return how loads and stores were counted."""
     return CountedFacts(traffic.kernels, traffic.by_element, traffic.has_loops)
 
 

@@ -120,7 +120,6 @@ class _TracePin:
         self.write, self.close = port.write, port.close
 
     def read(self) -> bytes:
-        """Return what the firmware wrote."""
         return self._packets.feed(self._port.read())
 
 

@@ -140,7 +140,6 @@ class EonRun:
 
     @property
     def on_heap(self) -> tuple[EonRequest, ...]:
-        """The requests that went to the heap."""
         return tuple(row for row in self.requests if row.offset is None)
 
     @property

@@ -194,7 +194,6 @@ class _Reader:
         self._type_of_all = said[1] if said else ""
 
     def count(self, name: str) -> int | None:
-        """Return the value of a constant, None where there is none."""
         found = re.search(_COUNT.format(name), self._text)
         return None if found is None else int(found[1])
 

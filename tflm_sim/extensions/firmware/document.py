@@ -187,7 +187,6 @@ def firmware_document(
 
 
 def placed_arenas(firmware: Firmware) -> tuple[Placed, ...]:
-    """Return the arenas of a program, and where they lie."""
     return tuple(Placed(row.name, row.section, row.address, row.size) for row in firmware.arenas)
 
 

@@ -303,7 +303,6 @@ def _bad_bank(banks: Sequence[BankNeed]) -> tuple[str, str]:
 
 
 def _combined(subject: Subject, cases: Sequence[FirmwareCase]) -> FirmwareVerdict:
-    """Combine the verdicts for all cases into one."""
     outcomes = [_outcome(case, subject) for case in cases]
     worst = max(outcomes, key=_needed)
     fits = worst.fits if _all_equal(each.fits for each in outcomes) else None

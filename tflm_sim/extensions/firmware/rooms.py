@@ -302,5 +302,4 @@ def _free(firmware: Firmware, address: int) -> int | None:
 
 
 def region_of(firmware: Firmware, address: int) -> Region | None:
-    """Return the region of RAM that holds ``address``."""
     return next((region for region in firmware.regions if region.contains(address)), None)

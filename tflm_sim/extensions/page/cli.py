@@ -109,7 +109,6 @@ def make_server(files: dict[str, bytes], port: int) -> ThreadingHTTPServer:
         policy = site.content_security_policy()
 
         def do_GET(self) -> None:
-            """Send a file."""
             data = self._head()
             if data is not None:
                 self.wfile.write(data)

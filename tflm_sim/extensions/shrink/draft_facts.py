@@ -186,7 +186,6 @@ def multiplications_by_operator(draft: Draft) -> list[int]:
 
 
 def replace_all(tensors: Sequence[int] | None, old: int, new: int) -> tuple[int, ...]:
-    """Return tensor indices with one replaced."""
     return tuple(new if tensor == old else tensor for tensor in tensors or ())
 
 
@@ -205,6 +204,5 @@ def is_written_within(draft: Draft, tensor: int, first: int, last: int) -> bool:
 
 
 def single_output(operator: Operator) -> int | None:
-    """Return an operator's output where it has just one."""
     outputs = operator.output_tensors
     return outputs[0] if len(outputs) == 1 else None

@@ -254,7 +254,6 @@ class Search:
         self._note()
 
     def objection(self, candidate: Model, arenas: tuple[int, ...] | None, macs: int) -> str | None:
-        """Return why a candidate is not kept, None where it is."""
         if arenas is None:
             return "TFLM refuses the rewritten model on a target"
         if not gains(arenas, self.arenas):

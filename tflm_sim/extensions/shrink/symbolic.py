@@ -87,7 +87,6 @@ def quantization_facts(quantization: Quantization | None) -> tuple[object, ...]:
 
 
 def kind(tensor: Tensor) -> tuple[object, ...]:
-    """Return type and quantization of a tensor."""
     return int(tensor.type), quantization_facts(tensor.quantization)
 
 

@@ -265,7 +265,6 @@ def _sweep(args: argparse.Namespace, over: list[Case], pool: Any, limits: Limits
 
 
 def _assumed(args: argparse.Namespace, configurations: Sequence[Configuration]) -> list[str]:
-    """Return the options that were not named."""
     target = args.targets or args.boards
     versions = {"library": args.library, "runtime": args.runtime, "kernels": args.kernels}
     missing = {name for config in configurations for name in unnamed(config, target=target, **versions)}

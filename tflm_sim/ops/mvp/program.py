@@ -53,7 +53,6 @@ class MvpProgram:
         self.fits &= self.loops <= _MAX_LOOPS and all(1 <= count <= MAX_COUNT for count in rounds)
 
     def compute(self, count: int = 1) -> None:
-        """Add instructions."""
         self._instructions += count
         self.fits &= self._instructions <= _MAX_INSTRUCTIONS
 

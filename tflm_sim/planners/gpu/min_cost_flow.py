@@ -102,7 +102,6 @@ class _Network:
         return next(reused, None)
 
     def new_objects(self) -> list[int]:
-        """Return the tensors that get a new object."""
         edges = (edge for edge in self.edges_from[self.source] if self.capacity[edge] == 0)
         return [self.target[edge] - self.count for edge in edges if self.target[edge] >= self.count]
 

@@ -106,7 +106,6 @@ class GdbMachine:
             self.write(address, data)
 
     def _start(self) -> bool:
-        """Start QEMU; return whether it answers."""
         self._monitor = monitor = QemuMonitor()
         shared = [] if self._plugin.file is None else [self._plugin.file.fileno()]
         self._qemu = subprocess.Popen(

@@ -114,7 +114,6 @@ class ArenaStores:
     def _behind(
         self, at: int, state: _State, call: CallSite | None, stores: Mapping[int, ArenaStore]
     ) -> frozenset[_State]:
-        """Return the states behind an instruction."""
         if at in stores and state == _MADE:
             state = stores[at]
         if at in self._makers:

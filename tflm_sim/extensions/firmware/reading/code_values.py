@@ -135,7 +135,6 @@ class _State:
         )
 
     def put(self, register: str, value: Value | None) -> None:
-        """Set a register's value."""
         if self.compared is not None and self.compared[0] == register:
             self.compared = None
         if value is None:
@@ -354,7 +353,6 @@ class CodeReader:
                 state.put(step.register, self._result(state, step))
 
     def _result(self, state: _State, step: SetTo | Sum | Shift | Or | Round | Load | Forget) -> Value | None:
-        """Return what a step puts into its register."""
         match step:
             case SetTo(_, source, offset):
                 return self._plus(self._value(state, source), offset)

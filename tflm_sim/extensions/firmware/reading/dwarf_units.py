@@ -147,7 +147,6 @@ class Units:
         self._starts: list[int] = []
 
     def data(self, unit: Unit) -> bytes:
-        """Return the section that a unit lies in."""
         return self.sections.types if unit.in_types else self.sections.info
 
     def all(self) -> Iterator[Unit]:

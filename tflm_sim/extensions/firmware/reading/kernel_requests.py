@@ -107,7 +107,6 @@ class _Kernel:
         self._elf, self._graph, self._reader, self._register = elf, graph, reader, register
 
     def requests(self) -> Requests:
-        """Return how often it asks."""
         word = self._elf.bits // 8
         asked: dict[int, set[int]] = {_PERSISTENT: set(), _SCRATCH: set()}
         work = [(function, _CONTEXT) for function in self._named()]

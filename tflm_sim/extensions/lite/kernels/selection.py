@@ -181,7 +181,6 @@ def arg_min_max(call: PrepareCall) -> None:
 
 
 def top_k(call: PrepareCall) -> None:
-    """TOPK_V2."""
     call.counts(2, 2)
     value, best = call.input(0), call.output(0)
     call.same_type(value, best, "input", "output_values")
