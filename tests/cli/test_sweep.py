@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import sys
 from pathlib import Path
@@ -19,27 +18,12 @@ from tflm_sim.extensions.sweep.cli import Tally
 from tflm_sim.extensions.sweep.tables import open_writer
 from tflm_sim.samples import sample_path
 
-TLS = {"ca": "a", "cert": "b", "key": "c"}
-
-
-def given(**how: Any) -> argparse.Namespace:
-    known = {"tls_ca": None, "tls_cert": None, "tls_key": None, "scheduler": None}
-    return argparse.Namespace(**{**known, **how})
-
 
 @pytest.mark.parametrize("seconds", ["-1", "nan", "inf", "9" * 5000])
 def test_a_time_that_is_none_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str], seconds: str) -> None:
     assert main(["sweep", "sample:sine", "-o", str(tmp_path / "r.csv"), f"--row-seconds={seconds}"]) == 2
     assert "' is not a time; write 60s, 500ms or 2m; see 'tflm-sim sweep --help'\n" in capsys.readouterr().err
     assert not (tmp_path / "r.csv").exists()
-
-
-def test_files_for_tls_need_a_scheduler() -> None:
-    assert sweep._tls(given()) == {}
-    assert sweep._tls(given(scheduler="s")) == {}
-    assert sweep._tls(given(tls_ca="a", scheduler="s")) == {"ca": "a"}
-    with pytest.raises(UsageError, match="--tls-ca, --tls-cert and --tls-key need --scheduler"):
-        sweep._tls(given(tls_key="c"))
 
 
 class Client:
@@ -49,10 +33,10 @@ class Client:
     made: tuple[Any, ...] = ()
     is_open = False
 
-    def __init__(self, url: str, *, timeout: str, security: Any) -> None:
+    def __init__(self, url: str, *, timeout: str) -> None:
         if Client.error is not None:
             raise Client.error
-        Client.made, Client.is_open = (url, timeout, security), True
+        Client.made, Client.is_open = (url, timeout), True
 
     def close(self) -> None:
         Client.is_open = False
@@ -60,23 +44,16 @@ class Client:
 
 @pytest.fixture
 def dask(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = SimpleNamespace(Client=Client, Security=lambda **files: files)
+    module = SimpleNamespace(Client=Client)
     monkeypatch.setitem(sys.modules, "distributed", module)  # type: ignore[arg-type]
     monkeypatch.setattr(Client, "error", None)
 
 
 @pytest.mark.usefixtures("dask")
-def test_a_scheduler_is_connected_in_the_clear_or_with_all_files_of_tls() -> None:
-    with sweep._client("tcp://h:1", {}):
-        assert (Client.made, Client.is_open) == (("tcp://h:1", "10s", None), True)
+def test_a_scheduler_is_connected_while_the_block_runs() -> None:
+    with sweep._client("tcp://h:1"):
+        assert (Client.made, Client.is_open) == (("tcp://h:1", "10s"), True)
     assert not Client.is_open
-    with sweep._client("tls://h:1", TLS):
-        assert Client.made[2] == {
-            "require_encryption": True, "tls_ca_file": "a", "tls_client_cert": "b", "tls_client_key": "c",
-        }  # fmt: skip
-    for url, tls in (("tcp://h:1", TLS), ("tls://h:1", {}), ("tls://h:1", {"ca": "a"})):
-        with pytest.raises(UsageError, match="needs --tls-ca, --tls-cert and --tls-key; tcp:// takes none"):
-            sweep._client(url, tls).__enter__()
 
 
 @pytest.mark.usefixtures("dask")
@@ -86,7 +63,7 @@ def test_a_scheduler_that_does_not_answer_is_one_sentence(
 ) -> None:
     monkeypatch.setattr(Client, "error", error)
     with pytest.raises(UsageError) as failure:
-        sweep._client("tcp://h:1", {}).__enter__()
+        sweep._client("tcp://h:1").__enter__()
     assert str(failure.value) == f"--scheduler tcp://h:1: {words}"
 
 
