@@ -10,8 +10,8 @@ import pytest
 
 from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.extensions.shrink import text as module
-from tflm_sim.extensions.shrink.shrunk import Bound, Gain, Shrunk, Sizes
-from tflm_sim.extensions.shrink.text import ExecutedGain, executed_gain_lines, shrunk_document, shrunk_lines
+from tflm_sim.extensions.shrink.shrunk import Gain, Shrunk, Sizes
+from tflm_sim.extensions.shrink.text import ExecutedGain, executed_gain_lines, shrunk_document
 
 
 def sizes(arena: int, head: int = 10, tail: int = 20) -> Any:
@@ -96,11 +96,6 @@ def test_targets_that_gain_alike_are_a_row_and_costs_have_their_change() -> None
         ["bytes of the file", "0", "5", "-"],
         ["operators to run", "10", "9", "-10.0 %"],
     ]
-
-
-def test_a_narrow_terminal_shows_no_head_and_no_tail() -> None:
-    given = shrunk(gain(100, 50, "u"), bound=Bound(1, "#0 RELU", 2))
-    assert shrunk_lines(given, width=20)[2:4] == ["target  arena", "u       100 -> 50"]
 
 
 def test_the_firmware_gets_the_largest_arena_and_more_operators() -> None:
