@@ -99,7 +99,6 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
     if len(args.sources) > 2:
         raise UsageError(f"{len(args.sources)} files are too many; give one before and one after")
     if args.sources and (args.between or args.until):

@@ -277,7 +277,6 @@ def add_beside(parser: argparse._ActionsContainer) -> None:
 
 
 def add_split_arenas(parser: argparse._ActionsContainer) -> None:
-    """Add ``--split-arenas``."""
     parser.add_argument(
         "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
     )

@@ -238,7 +238,6 @@ class Picture:
         return min((row.offset for row in self.blocks if is_tail(row)), default=self.arena_bytes)
 
     def alive(self, scope: int) -> list[Resident]:
-        """Return the residents that are alive in a scope, by offset."""
         return sorted((row for row in self.residents if row.first <= scope <= row.last), key=lambda row: row.offset)
 
     def op_at(self, scope: int) -> str:

@@ -226,7 +226,6 @@ def tail_of(ledger: TailLedger) -> Tail:
 
 
 def size_answer(simulation: Simulation) -> SizeAnswer:
-    """Return the answer for one model on one configuration."""
     smallest = simulation.smallest
     allocation = simulation.allocation if simulation.status == "ok" else None
     return SizeAnswer(

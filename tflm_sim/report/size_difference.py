@@ -201,19 +201,15 @@ class Side:
     scratch: dict[OperatorPlace, list[HeadBuffer]]
 
     def describe(self, place: OperatorPlace | None) -> OperatorFacts | None:
-        """Return an operator; None for none."""
         return None if place is None else OperatorFacts(*place, self.names[place.subgraph][place.operator])
 
     def tail_bytes(self, place: OperatorPlace | None) -> int | None:
-        """Return an operator's bytes of the tail, None for none."""
         return None if place is None else self.tail.get(place, 0)
 
     def scratch_buffers(self, place: OperatorPlace | None) -> list[HeadBuffer]:
-        """Return an operator's scratch buffers."""
         return [] if place is None else self.scratch.get(place, [])
 
     def scratch_bytes(self, place: OperatorPlace | None) -> int | None:
-        """Return an operator's bytes of scratch, None for none."""
         return None if place is None else sum(row.size for row in self.scratch_buffers(place))
 
 

@@ -119,7 +119,6 @@ class FirmwareVerdict:
 
     @property
     def exit_code(self) -> int:
-        """That of the answer."""
         return EXIT_CODES[self.answer]
 
 
@@ -213,7 +212,6 @@ def _undecided(subject: Subject, reason: str) -> FirmwareVerdict:
 
 
 def _outcome(case: FirmwareCase, subject: Subject) -> FirmwareVerdict:
-    """Return the verdict for one case."""
     roomy = case.roomy()
     smallest = roomy.smallest or roomy.split
     verdict = FirmwareVerdict(
