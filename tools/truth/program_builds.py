@@ -138,15 +138,16 @@ class Builder:
             *([f"-D{library.kernels.upper()}", "-DCONFIG_NN_OPTIMIZED"] if kernels else []),
         ]  # fmt: skip
         newest = max((_NEWLIB / "include" / "c++").iterdir())
-        self._picolibc = library.picolibc
+        self._libc, self._libstdcxx = _NEWLIB, ["-lstdc++"]
         if not self._gcc:
             self._flags += [f"--target={self.core.tools.replace('riscv64', 'riscv32')}", "-nostdlibinc"]
         if self.core.tools != "arm-none-eabi":
-            if self._picolibc is None:
+            if library.picolibc is None:
                 raise SystemExit(f"{core}: --picolibc is missing")
+            self._libc, self._libstdcxx = library.picolibc, []
             # C++'s headers are those of the other compiler: what the forms use of them is the same.
             other = newest / "arm-none-eabi" / CORES["cortex-m4"].libraries
-            self._flags += [f"-isystem{place}" for place in (newest, other, self._picolibc / "include")]
+            self._flags += [f"-isystem{place}" for place in (newest, other, self._libc / "include")]
         elif not self._gcc:
             places = (newest, newest / "arm-none-eabi" / self.core.libraries, _NEWLIB / "include")
             self._flags += [f"-isystem{place}" for place in places]
@@ -245,10 +246,10 @@ class Builder:
         link += [] if "--no-gc-sections" in flags else ["-Wl,--gc-sections"]
         end = ["--specs=nosys.specs", "-lm"]
         if not self._gcc or self.core.tools != "arm-none-eabi":
-            libraries, cxx = (_NEWLIB, ["-lstdc++"]) if self.core.tools == "arm-none-eabi" else (self._picolibc, [])
             newest = max((_GCC / self.core.tools).iterdir())
-            folders = (f"-L{each / self.core.libraries}" for each in (libraries / "lib", newest))
-            end = ["-nostdlib", *([] if self._gcc else ["-fuse-ld=lld"]), *folders, *cxx, "-lm", "-lc", "-lgcc"]
+            folders = (f"-L{each / self.core.libraries}" for each in (self._libc / "lib", newest))
+            linker = [] if self._gcc else ["-fuse-ld=lld"]
+            end = ["-nostdlib", *linker, *folders, *self._libstdcxx, "-lm", "-lc", "-lgcc"]
         sources = [source, self._compiled_model, self._library]
         subprocess.run(
             [*self._compiler(source), *shlex.split(flags), *defined, *link, *sources, *end, "-o", built],
