@@ -295,7 +295,7 @@ def test_size_report_and_trace_of_an_executed_program_answer_bank_by_bank(
     code, text = said(capsys, "size", "--firmware", elf, "--executed", "--json")
     answer = json.loads(text)
     assert (answer["smallest_arena_bytes"], answer["status"]) == (None, "ok")
-    assert [(bank["name"], bank["needed"], bank["is_tail"]) for bank in answer["banks"]] == [
+    assert [(bank["name"], bank["needed"], bank["is_tail"]) for bank in answer["bank_needs"]] == [
         ("dtcm", 500, True),
         ("psram", 64, False),
     ]
@@ -323,6 +323,10 @@ def test_size_and_report_of_a_read_program_answer_bank_by_bank(
     fast, slow = json.loads(text)["pictures"]
     assert [(each["arena_bytes"], len(each["residents"]["offset"])) for each in (fast, slow)] == [(8000, 9), (14656, 5)]
     assert fast["residents"]["offset"][:2] == [0, 0]
+    saved = tmp_path / "saved.json"
+    saved.write_text(text, "utf-8")
+    code, text = said(capsys, "report", str(saved), "-o", "-", "--format", "svg")
+    assert (code, text.count("bank of ")) == (0, 2)
     assert main(["report", "sample:keyword_spotter", "--firmware", elf, "--arena-size", "20000", "-o", "-"]) == 2
     assert "--arena-size is about one arena" in capsys.readouterr().err
 

@@ -23,7 +23,7 @@ from tflm_sim.report.size_answer import SizeAnswer, Status, tail_of
 from tflm_sim.report.take_picture import residents_of, subgraph_names, title_of
 from tflm_sim.units import align_up, format_size
 
-_OF_HEAD = (Temp, TempFree, TempReset, Resize, PlanOffset)
+_OF_HEAD = (Temp, TempFree, TempReset, Resize)
 
 
 def in_banks(answer: SizeAnswer, banks: tuple[BankNeed, ...]) -> SizeAnswer:
@@ -39,7 +39,7 @@ def in_banks(answer: SizeAnswer, banks: tuple[BankNeed, ...]) -> SizeAnswer:
         buffers=(),
         peak=None,
         passes_unnoticed_from_bytes=None,
-        banks=banks,
+        bank_needs=banks,
     )
 
 
@@ -114,7 +114,7 @@ def bank_pictures(
         status: "error" where AllocateTensors() fails.
         failure: Why.
     """
-    banks = size.answer.banks
+    banks = size.answer.bank_needs
     assert banks is not None, "it is an answer about banks"
     allocation = None if simulation is None or failure else simulation.allocation
     labels = () if simulation is None else simulation.ledger.scratch_labels
@@ -167,7 +167,12 @@ def _words(bank: BankNeed) -> str:
 def _of_bank(bank: BankNeed, events: Sequence[Event]) -> Iterator[Event]:
     """Yield what happens in a bank; the head's last size is the plan's there."""
     last = max((at for at, event in enumerate(events) if isinstance(event, Resize) and event.ok), default=-1)
+    here = {each.number: position for position, each in enumerate(bank.buffers)}
     for at, event in enumerate(events):
+        if isinstance(event, PlanOffset):
+            if event.planner_index in here:
+                yield event._replace(planner_index=here[event.planner_index])
+            continue
         if at == last and bank.is_head and isinstance(event, Resize):
             yield event._replace(size=bank.planned, head=bank.planned)
         elif not (isinstance(event, Persist) and not bank.is_tail) and not (

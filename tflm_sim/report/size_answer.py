@@ -124,7 +124,7 @@ class SizeAnswer:
             not, and for a build that has them.
         release_build: What a build without debug checks (NDEBUG) does where this one halts at one, in words; omitted
             elsewhere.
-        banks: Where a program's plan of banks.h puts its tensors into banks of RAM, what each must have; omitted
+        bank_needs: Where a program's plan of banks.h puts its tensors into banks of RAM, what each must have; omitted
             elsewhere. What is only true of one arena is null or empty then; ``head_bytes`` are the plan's in its bank.
     """
 
@@ -149,7 +149,7 @@ class SizeAnswer:
     npu: tuple[NpuMemory, ...] = ()
     debug_build_halts: str | None = field(default=None, metadata=OPTIONAL)
     release_build: str | None = field(default=None, metadata=OPTIONAL)
-    banks: tuple[BankNeed, ...] | None = field(default=None, metadata=OPTIONAL)
+    bank_needs: tuple[BankNeed, ...] | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -239,7 +239,7 @@ def _figure_changes(before: SizeAnswer, after: SizeAnswer) -> Iterator[FigureCha
         row = change(_figure(before, name), _figure(after, name))
         if (row.before, row.after) != (None, None):
             yield FigureChange(name, row)
-    needed, then = ({bank.name: bank.needed for bank in answer.banks or ()} for answer in (before, after))
+    needed, then = ({bank.name: bank.needed for bank in answer.bank_needs or ()} for answer in (before, after))
     for bank in dict.fromkeys((*needed, *then)):
         yield FigureChange(f"{OF_BANK}{bank}", change(needed.get(bank, 0), then.get(bank, 0)))
 
