@@ -171,6 +171,7 @@ def _followed(machine: Emulator, program: Program, interest: Purpose, limit: flo
     running, until = Follower(machine, program, replace(interest, runs_invokes=True)), process_time() + _INVOKES_S
     running.is_over = lambda: process_time() > until
     running.run(_INVOKES_S)
+    follower.says_failure &= running.says_failure  # It may have failed because nothing was computed.
     return max(follower, running, key=lambda one: sum(len(arena.results) for arena in one.arenas))
 
 
@@ -358,6 +359,8 @@ def _judged(
         return False, misplaced
     seen = [_invoke_works(one, is_own=not follower.has_other_model) for each in observed for one in each.invocations]
     seen += [(False, f"AllocateTensors() {bad}") for each in observed if (bad := _bad_stores(each.stores))]
+    if follower.program.is_unnamed and follower.says_failure:
+        seen.append((None, f"{follower.ending}, and no symbol says whether the arena is as large as what is passed"))
     failing = [one for one in seen if one[0] is False] or [one for one in seen if one[0] is None]
     return failing[0] if failing else (True, size.reason)
 

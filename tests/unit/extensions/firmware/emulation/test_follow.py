@@ -142,6 +142,21 @@ def test_invoke_belongs_to_the_verdict(
     assert follow._invoke_works(invocation, is_own=False)[0] is with_another_model
 
 
+@pytest.mark.parametrize(
+    ("is_unnamed", "says_failure", "works"), [(True, True, None), (True, False, True), (False, True, True)]
+)
+def test_a_program_that_says_that_it_failed_may_have_a_smaller_arena_where_no_symbol_says_how_large_it_is(
+    is_unnamed: bool, says_failure: bool, works: bool | None
+) -> None:
+    follower: Any = SimpleNamespace(
+        program=SimpleNamespace(is_unnamed=is_unnamed), says_failure=says_failure, ending="it ended with status 1",
+        misplacement=lambda place, results: "", has_other_model=False,
+    )  # fmt: skip
+    told = "it ended with status 1, and no symbol says whether the arena is as large as what is passed"
+    judged = follow._judged(follow._SizeFound(True, ""), follower, [], [])
+    assert judged == (works, "" if works else told)
+
+
 def test_memory_that_is_handed_out_twice_is_no_success(machine: Callable[[str], Any]) -> None:
     said = found(machine, Search(None), WORKS)
     assert said[:3] == (
