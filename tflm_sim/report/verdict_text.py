@@ -117,7 +117,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
         lines.append(f"the smallest arena is {verdict.smallest:,} B; what is needed is the next multiple of 16")
     lines += ram_lines(verdict.ram) if verdict.ram is not None else []
     lines += part_lines("Verdict", verdict.parts)
-    if verdict.missing_baseline:
+    if verdict.missing_baseline and verdict.is_good:  # No size is remembered of one that does not work.
         lines.append(f"not compared: {printable(verdict.missing_baseline, 400)}")
     if verdict.growth:
         assert verdict.before is not None, "a growth has a start"

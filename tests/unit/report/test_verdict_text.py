@@ -61,6 +61,8 @@ NEXT = "the smallest arena is 60 B; what is needed is the next multiple of 16"
              "this settles it: tflm-sim firmware a --run"],
         ),
         (verdict(fits=False, reason="r", doubts=(Doubt("a"), Doubt("b"))), ["no, if a and b: r"]),
+        (verdict(missing_baseline="b"), ["yes: needs 64 B of 100 B, 36 B to spare", "not compared: b"]),
+        (verdict(fits=False, reason="r", missing_baseline="b"), ["no: r"]),
         (verdict(before=48), ["yes: needs 64 B of 100 B, 36 B to spare", "+16 B since the baseline of 48 B"]),
         (verdict(before=80), ["yes: needs 64 B of 100 B, 36 B to spare", "-16 B since the baseline of 80 B"]),
         (verdict(before=64), ["yes: needs 64 B of 100 B, 36 B to spare"]),
