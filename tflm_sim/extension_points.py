@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from tflm_sim.arena.events import Event
-from tflm_sim.checks.doubts import Doubt
+from tflm_sim.checks.doubts import Answer, Doubt
 from tflm_sim.checks.program_need import BankNeed, ProgramNeed
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.logs.crashes import CodePlace
@@ -130,6 +130,10 @@ class ProgramFigures(Protocol):
         """Whether AllocateTensors() succeeds in the program's own arena."""
 
     @property
+    def answer(self) -> Answer:
+        """Whether the model works in some arena, its Invoke() too."""
+
+    @property
     def works(self) -> bool | None:
         """Whether the model works in the first of the sizes that were to be tried, its Invoke() too.
 
@@ -155,8 +159,8 @@ class ProgramFigures(Protocol):
     def document(self) -> SizeDocument:
         """Return the document of ``size`` with these figures."""
 
-    def picture(self) -> Picture:
-        """Return what happened in the arena."""
+    def pictures(self) -> tuple[Picture, ...]:
+        """Return what happened in the arena; of several banks a picture each."""
 
     def lines(self, *, has_ledger: bool = True) -> list[str]:
         """Return the figures as text; ``has_ledger``: with a list of what every byte is used for."""

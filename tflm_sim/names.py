@@ -94,6 +94,24 @@ def with_options(text: str) -> str:
     return _SETTING.sub(option, text)
 
 
+def asking(verb: str, name: str | None, settings: Mapping[str, object]) -> str:
+    """Return the command that asks a verb about a model; "" where it cannot be typed, as with kernels of Python.
+
+    Args:
+        verb: The verb.
+        name: The model's file; None where it has none.
+        settings: By the names of Python: what is None or False is left out, of several each is an option of its own.
+    """
+    words = ["tflm-sim", verb, name or ""]
+    for setting, value in settings.items():
+        for each in value if isinstance(value, list | tuple) else [value]:
+            if not isinstance(each, str | int | os.PathLike | None):
+                return ""
+            if each is not None and each is not False:
+                words += [f"--{setting.replace('_', '-')}", *([] if each is True else [str(each)])]
+    return command_line(*words) if name else ""
+
+
 def command_line(*words: str) -> str:
     """Return words as they are typed into a shell: on Windows that takes double quotes only."""
     if os.name == "posix":

@@ -38,8 +38,34 @@ def test_after_sixty_days_the_line_is_printed(
     assert told(capsys, *SIZE) == ""
     on("2026-10-20", monkeypatch)
     assert told(capsys, *SIZE) == LINE
-    assert told(capsys, "check", "sample:sine", "--target", "esp32", "--limit", "64KiB") == LINE
+    assert told(capsys, *SIZE[:3], "esp32", "--kernels", "reference") == LINE
     assert told(capsys, "size", "sample:sine") == LINE
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("size", "sample:sine", "--target", "esp32"),
+        ("size", "sample:sine", "--board", "esp32-s3"),
+        ("diff", "sample:sine", "--target", "cortex-m4", "--target", "esp32"),
+    ],
+)
+def test_no_runtime_is_offered_that_the_kernels_do_not_go_with(
+    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """ESP-NN comes with esp-tflite-micro: ``--runtime 8f6596d`` is refused there."""
+    on("2026-10-20", monkeypatch)
+    assert told(capsys, *command) == (
+        "TFLM of 2026-08-20 (90b983c2b) was assumed; it is 61 days old. Newer: a newer tflm_sim "
+        "(pip index versions tflm_sim)"
+    )
+
+
+def test_a_board_alone_has_a_row_with_a_day_for_each_library_instead(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    on("2026-10-20", monkeypatch)
+    assert told(capsys, "check", "sample:sine", "--board", "esp32-s3") == ""
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "notes.txt": b"nothing of it\n",
     }.items():  # fmt: skip
         Path(name).write_bytes(data)
+    Path("below").mkdir()
+    Path("below", "tflm-sim.toml").write_text(TOML)
     with zipfile.ZipFile("export.zip", "w") as file:
         file.writestr("model.tflite", SINE)
     for name, header in (("sketch", "ArduTFLite.h"), ("other", "TensorFlowLite.h"), ("plain", "Arduino.h")):
@@ -53,6 +55,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("tflm-sim.toml", "check", 0, "yes: "),
     (".", "check", 0, "yes: "),
     ("p.csv", "plan p.csv", 0, "lower bound 16 B"),
+    ("*.tflite", "size *.tflite", 0, "a.tflite on cortex-m4 "),
 ])  # fmt: skip
 def test_what_stands_alone_is_answered_by_the_verb_for_it(
     words: str, verb: str, code: int, said: str, folder: Path, capsys: pytest.CaptureFixture[str]
@@ -84,6 +87,12 @@ def test_the_name_of_a_verb_goes_before_a_file_of_that_name(folder: Path, capsys
     ("qqq", "tflm-sim qqq: unknown verb 'qqq'; see 'tflm-sim --help'"),
     ("none.tflite", "tflm-sim none.tflite: 'none.tflite' is no verb, and there is no such file"),
     ("./none", "tflm-sim ./none: './none' is no verb, and there is no such file"),
+    ("-", "tflm-sim -: the standard input needs a verb: 'size -' for a model, 'explain -' for a log"),
+    ("below/tflm-sim.toml", "tflm-sim below/tflm-sim.toml: 'below/tflm-sim.toml' is a project file, which is checked "
+     "in its folder: cd below; tflm-sim check"),
+    ("https://h/m.tflite", "https://h/m.tflite is an address, so this is: tflm-sim size https://h/m.tflite\n"
+     "tflm-sim size: https://h/m.tflite: nothing is downloaded from the web without --allow-download "
+     "(or TFLM_SIM_ALLOW_DOWNLOAD=1)"),
     ("notes.txt", "tflm-sim notes.txt: 'notes.txt' is neither a verb nor a model, a program, an archive or a log"),
 ])  # fmt: skip
 def test_what_is_nothing_that_is_known_is_a_line(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tflm_sim.cli.verbs import VERBS
@@ -25,22 +25,22 @@ GONE = {"bisect", "compare", "eon", "monitor", "replay-on", "review", "run"}
 """Verbs that became options of others, by names that mean nothing else here."""
 
 
-def texts() -> Iterator[tuple[str, str]]:
-    """Yield the text files of the repository, each with its path."""
+@cache
+def texts() -> dict[str, str]:
+    """Return the text files of the repository by their paths."""
+    found = {}
     files = [*ROOT.iterdir(), *(path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")))]
     for path in files:
         if path.is_file() and "__pycache__" not in path.parts and path.name not in HISTORY | OURSELVES:
             try:
-                yield str(path.relative_to(ROOT)), path.read_text("utf-8")
+                found[str(path.relative_to(ROOT))] = path.read_text("utf-8")
             except UnicodeDecodeError:
                 continue
-
-
-TEXTS = dict(texts())
+    return found
 
 
 def test_a_command_begins_with_a_verb() -> None:
-    found = [(path, word) for path, text in TEXTS.items() for word in COMMAND.findall(text)]
+    found = [(path, word) for path, text in texts().items() for word in COMMAND.findall(text)]
     assert len(found) > 500
     assert [(path, word) for path, word in found if word not in VERBS and word not in PROSE] == []
 
@@ -48,7 +48,7 @@ def test_a_command_begins_with_a_verb() -> None:
 def test_a_call_of_the_command_line_begins_with_a_verb() -> None:
     found = [
         (path, word)
-        for path, text in TEXTS.items()
+        for path, text in texts().items()
         if "from tflm_sim.cli import" in text or '"tflm_sim"' in text
         for words in CALL.findall(text)
         for word in words
@@ -60,8 +60,8 @@ def test_a_call_of_the_command_line_begins_with_a_verb() -> None:
 
 def test_no_page_or_message_names_a_verb_that_is_gone() -> None:
     gone = "|".join(sorted(GONE))
-    pages = {path: text for path, text in TEXTS.items() if path.endswith(".md")}
-    messages = {path: text for path, text in TEXTS.items() if re.fullmatch(r"tflm_sim/.*\.py", path)}
+    pages = {path: text for path, text in texts().items() if path.endswith(".md")}
+    messages = {path: text for path, text in texts().items() if re.fullmatch(r"tflm_sim/.*\.py", path)}
     assert {
         path: found for path, text in pages.items() if (found := re.findall(f"`((?:{gone})(?: (?!= )[^`]*)?)`", text))
     } == {}  # nor a key of the project's file: run = true

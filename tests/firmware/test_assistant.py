@@ -8,26 +8,27 @@ import shutil
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
-
-pytest.importorskip("mcp")
-from mcp import MCPError
-from mcp.client import Client
-from mcp.client.stdio import StdioServerParameters
 
 from tflm_sim.samples import sample_path
 
 sys.path.insert(0, str(Path(__file__).parent))
 from test_firmware_verb import ARM, needed, program
 
-Job = Callable[[Client], Awaitable[None]]
+if TYPE_CHECKING:
+    from mcp.client import Client
+
+Job = Callable[["Client"], Awaitable[None]]
 
 
 def with_server(job: Job, *arguments: str) -> None:
     """Start ``tflm-sim mcp`` with these arguments as a process, and do this with a client of it."""
+    pytest.importorskip("mcp")
+    from mcp.client import Client
+    from mcp.client.stdio import StdioServerParameters
 
     async def talk() -> None:
         start = StdioServerParameters(
@@ -138,6 +139,8 @@ def test_the_pages_that_an_assistant_needs_are_resources(tmp_path: Path, capfd: 
         for resource in (await client.list_resources()).resources:
             contents = (await client.read_resource(str(resource.uri))).contents
             assert contents[0].text.startswith(("#", "---"))
+        from mcp import MCPError
+
         with pytest.raises(MCPError, match="there is no page 'file:///etc/passwd'; there are"):
             await client.read_resource("file:///etc/passwd")
 

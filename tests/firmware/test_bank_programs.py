@@ -279,8 +279,52 @@ def test_executed_for_check_the_answer_names_what_each_bank_needs(
     ]
     code, text = said(capsys, *check, bare_program(tmp_path / "b", f"*(volatile uint8_t *)({BARE} + 64) = 1"))
     assert (code, text.splitlines()[0]) == (1, "no: Invoke() stores 1 B out of bounds")
-    assert main(["size", "--firmware", elf, "--executed"]) == 3
-    assert "its tensors lie in several banks of RAM" in capsys.readouterr().err
+
+
+BANKED = """bank   needs  has    plan  with
+dtcm     500  4,096     0  head and tail
+psram     64     64    64"""
+
+
+def test_size_report_and_trace_of_an_executed_program_answer_bank_by_bank(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elf = bare_program(tmp_path, f"*(volatile uint8_t *){BARE} = 1")
+    code, text = said(capsys, "size", "--firmware", elf, "--executed")
+    assert (code, BANKED in text) == (0, True)
+    code, text = said(capsys, "size", "--firmware", elf, "--executed", "--json")
+    answer = json.loads(text)
+    assert (answer["smallest_arena_bytes"], answer["status"]) == (None, "ok")
+    assert [(bank["name"], bank["needed"], bank["is_tail"]) for bank in answer["banks"]] == [
+        ("dtcm", 500, True),
+        ("psram", 64, False),
+    ]
+    code, text = said(capsys, "trace", "--firmware", elf, "--executed")
+    assert (code, text.count("persist ") > 2) == (0, True)
+    assert main(["report", "--firmware", elf, "--executed", "-o", str(tmp_path / "banks.svg")]) == 0
+    picture = (tmp_path / "banks.svg").read_text("utf-8")
+    assert ("bank of 500 B: dtcm of 4,096 B" in picture, "bank of 64 B: psram of 64 B" in picture) == (True, True)
+    assert main(["report", "--firmware", elf, "--executed", "--compare-planner", "linear", "-o", "-"]) == 3
+    assert "its tensors lie in several banks of RAM, by its banks.h" in capsys.readouterr().err
+
+
+def test_size_and_report_of_a_read_program_answer_bank_by_bank(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elf = program(tmp_path)
+    _, text = said(capsys, "size", "sample:keyword_spotter", "--firmware", elf)
+    assert "bank   needs   has     plan   with\ndtcm    8,000   8,000  8,000  head\n" in text
+    code, text = said(capsys, "diff", *["sample:keyword_spotter"] * 2, "--firmware", elf, "--fail-on-increase")
+    assert "14,656  14,656       0  bank psram\n" in text
+    # Without the allocator's objects, which lie outside of the banks.
+    assert " 6,644   6,644       0  tail (persistent)\n" in text
+    assert (code, text.splitlines()[-1]) == (0, "yes: the smallest arena did not grow by more than 0 B")
+    _, text = said(capsys, "report", "sample:keyword_spotter", "--firmware", elf, "-o", "-", "--format", "json")
+    fast, slow = json.loads(text)["pictures"]
+    assert [(each["arena_bytes"], len(each["residents"]["offset"])) for each in (fast, slow)] == [(8000, 9), (14656, 5)]
+    assert fast["residents"]["offset"][:2] == [0, 0]
+    assert main(["report", "sample:keyword_spotter", "--firmware", elf, "--arena-size", "20000", "-o", "-"]) == 2
+    assert "--arena-size is about one arena" in capsys.readouterr().err
 
 
 def test_a_bank_that_is_larger_than_the_object_it_is_is_a_no(

@@ -106,6 +106,15 @@ def test_the_header_compiles_with_every_tflm_since_october_2022(day: str, dtcm: 
     )
 
 
+@pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+def test_a_host_of_64_bits_is_refused_by_the_compiler(tmp_path: Path) -> None:
+    tflm(tmp_path, "2026-08")
+    main([*SPOTTER, "-o", str(tmp_path / "banks.h")])
+    command = ["g++", "-m64", "-std=c++17", "-fsyntax-only", "-I.", "-include", "banks.h", "-x", "c++", "/dev/null"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "offsets between banks wrap around in 32 bits; a host of 64 bits cannot run this" in done.stderr
+
+
 def test_two_models_have_a_header_each_in_one_program(tmp_path: Path) -> None:
     tflm(tmp_path, "2026-08")
     main([*SPOTTER, "-o", str(tmp_path / "one.h")])

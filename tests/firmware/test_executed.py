@@ -18,7 +18,7 @@ from tflm_sim.device.configuration import configure
 from tflm_sim.extensions.firmware import measured
 from tflm_sim.extensions.firmware.emulation.event_rows import rows_of
 from tflm_sim.extensions.firmware.emulation.execution import ExecutedAllocation, TriedSize
-from tflm_sim.extensions.firmware.executed_document import measured_document, measured_lines, measured_picture
+from tflm_sim.extensions.firmware.executed_document import measured_document, measured_lines, measured_pictures
 from tflm_sim.extensions.firmware.executed_places import ExecutedPlace
 from tflm_sim.extensions.firmware.execution_text import execution_lines
 from tflm_sim.extensions.firmware.programs import MeasuredProgram
@@ -68,7 +68,7 @@ def test_the_comment_draws_the_arena_that_was_measured_and_no_simulated_one(
     assert main(["diff", "--markdown", "comment.md"]) == 1
     said = Path("comment.md").read_text("utf-8")
     assert "needs 176 B, 13 B more than 163 B" in said
-    assert f"shrink m.tflite --firmware {firmware} --goal 163`" in said
+    assert f"shrink m.tflite --firmware {firmware} --executed --goal 163`" in said
     assert "\nprogram.elf, executed for a Cortex-M4" in said.replace(Path(program).name, "program.elf")
     assert "1,072 B" not in said  # what the simulation of it would need
 
@@ -311,7 +311,7 @@ def test_two_arenas_of_one_interpreter_are_both_sized(agrees: bool, monkeypatch:
     assert (split.persistent, split.non_persistent) == (752, 560)
     lines = measured_lines(model, found)
     assert "persistent for what stays, rest for the rest: each is sized with the other as the program has it" in lines
-    picture = measured_picture(model, found)
+    (picture,) = measured_pictures(model, found)
     assert picture.split_at == (560 if agrees else 2048)
 
 
@@ -390,7 +390,7 @@ def test_what_the_simulation_knows_holds_where_all_requests_are_its_own(monkeypa
     assert document.answer.peak is not None
     assert document.answer.buffers
     assert any("parts of the system around it were made up" in line for line in measured_lines(model, found))
-    assert measured_picture(model, found).residents
+    assert measured_pictures(model, found)[0].residents
 
 
 def test_where_the_smallest_arena_is_another_one_only_what_was_seen_holds(monkeypatch: pytest.MonkeyPatch) -> None:

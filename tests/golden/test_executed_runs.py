@@ -80,14 +80,13 @@ def name_of(row: dict[str, Any]) -> str:
     return f"{row['core']} {row['flags']} {row['kernels']}: {row['program']}, {' and '.join(row['models'])}"
 
 
-@pytest.mark.parametrize("row", ROWS, ids=name_of)
-def test_a_program_was_told_what_it_prints_itself(row: dict[str, Any]) -> None:
-    printed, executed = row["printed"], row["executed"]
-    assert ["ok" if status == 0 else "error" for status in printed["statuses"]] == executed["statuses"]
-    for figure in ("used", "stack", "invoke_stack"):
-        assert printed[figure] == executed[figure], figure
-    searched = len(printed["succeeds_from"])
-    assert printed["succeeds_from"] == executed["succeeds_from"][:searched]
+def test_each_program_was_told_what_it_prints_itself() -> None:
+    for row in ROWS:
+        printed, executed = row["printed"], row["executed"]
+        statuses = ["ok" if status == 0 else "error" for status in printed["statuses"]]
+        searched = len(printed["succeeds_from"])
+        told = executed | {"succeeds_from": executed["succeeds_from"][:searched]}
+        assert told == printed | {"statuses": statuses}, name_of(row)
 
 
 def simulation_of(row: dict[str, Any], size: int) -> Simulation:

@@ -88,6 +88,16 @@ class SplitArenaSizes:
     persistent: Count
     non_persistent: Count
 
+    @property
+    def size(self) -> int:
+        """Bytes of both."""
+        return self.persistent + self.non_persistent
+
+    @property
+    def multiple_of_16(self) -> int:
+        """Bytes of both, each a multiple of 16."""
+        return self.persistent + align_up(self.non_persistent, PERIOD)
+
 
 class NeedsObserver(ArenaState):
     """Collects what must fit from the events of a roomy run (mutable); an observer.

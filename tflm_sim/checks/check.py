@@ -21,7 +21,7 @@ from tflm_sim.device.configuration import Configuration, Settings, Where, config
 from tflm_sim.errors import UsageError
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
-from tflm_sim.names import command_line
+from tflm_sim.names import asking
 from tflm_sim.registry import programs
 from tflm_sim.sizes import as_limit
 
@@ -87,10 +87,8 @@ class LinkedProgram:
             model: It.
             limit: Bytes of the arena that is asked about; None where only the need is.
         """
-        words = ["size"] if limit is None else ["check"]
-        options = [] if limit is None else ["--limit", str(limit)]
-        options += ["--into", str(self.into)] if self.into else []
-        command = ["tflm-sim", *words, model.path or name, "--firmware", self.path, *options, "--executed"]
+        named = {"target" if each == "named" else each: value for each, value in self.named.items()}
+        asked = {"firmware": self.path, "limit": limit, **named, "into": self.into or None, "executed": True}
         found: ProgramNeed = programs().need(
             self.path,
             model,
@@ -99,7 +97,7 @@ class LinkedProgram:
             address=self.address,
             into=self.into,
             settled=self.settled,
-            command=command_line(*command),
+            command=asking("size" if limit is None else "check", model.path, asked),
             **self.named,
         )
         return found

@@ -211,7 +211,7 @@ def judge_measured(
         )  # fmt: skip
     works = measured.works
     reason = "" if works else _too_small(needed, limit)
-    if not works and needed <= limit and measured.reason:  # The size is enough; Invoke() is what does not work.
+    if not works and (measured.smallest or needed) <= limit and measured.reason:  # It is Invoke() that does not work.
         reason = f"needs {format_size(needed)}; {measured.reason}"
     elif works is None:
         reason = f"needs {format_size(needed)}; in {format_size(limit)} the program came to no end"

@@ -214,7 +214,6 @@ class Lifetimes:
     # -- answers ----------------------------------------------------------------------------------------------------
 
     def is_alive(self, life: BufferLife, scope: int) -> bool:
-        """Return whether a buffer is alive in a scope."""
         if life.home in (TAIL, FLASH):
             return True
         return life.first != UNINITIALIZED_LIFETIME and life.first <= scope <= life.last

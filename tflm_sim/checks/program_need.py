@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.checks.candidates import CandidateNeed
 from tflm_sim.checks.doubts import Answer, Doubt, answer_of, listed
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.document_fields import columns
 from tflm_sim.document_types import Count
 from tflm_sim.escape import printable
+
+
+class BankBuffer(NamedTuple):
+    """A buffer in a bank: which of those that TFLM asks a planner for, from 0 on, and where it lies in the bank.
+
+    ``size``, ``first`` and ``last`` are what the planner knows it by: bytes, and the first and last use.
+    """
+
+    number: int
+    offset: int
+    size: int
+    first: int
+    last: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +37,21 @@ class BankNeed:
         name: What the plan calls the bank.
         address: Where it begins; None where the file does not say.
         size: Bytes that the program gives; None where the file does not say.
-        needed: Bytes that it must have.
+        needed: Bytes that it must have; with less the plan's planner refuses to plan.
+        planned: From the bank's start to the end of the plan there.
+        is_head: Whether it holds the head.
+        is_tail: Whether it holds what stays.
+        buffers: What the plan puts there.
     """
 
     name: str
     address: Count | None
     size: Count | None
     needed: Count
+    planned: Count
+    is_head: bool
+    is_tail: bool
+    buffers: tuple[BankBuffer, ...] = field(default=(), metadata=columns(BankBuffer))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +112,6 @@ class ProgramNeed:
 
     @property
     def bank_words(self) -> str:
-        """What is needed in each bank, "" where there are none."""
         return bank_words(self.banks)
 
     @property
@@ -100,7 +121,6 @@ class ProgramNeed:
 
 
 def bank_words(banks: Iterable[BankNeed]) -> str:
-    """Return what is needed in each bank."""
     return listed([_bank_words(bank) for bank in banks if bank.needed])
 
 

@@ -36,7 +36,7 @@ class Verdict:
             ``answer`` count the doubts in.
         doubts: What that takes for granted.
         settled_by: The command that executes the program, where that would settle what is open; "" where none does.
-        shrunk_by: The command that looks for rewritings that need less; "" for that without any options.
+        shrunk_by: The command that looks for rewritings that need less; "" to name none.
         before: The baseline's size, null without one.
         reason: Why it does not fit, or what is missing to tell; "" when it fits.
         log: The lines that the device prints in an arena of ``limit`` bytes.

@@ -33,7 +33,7 @@ from tflm_sim.names import meant, unknown
 MAX_ERROR_CHARACTERS = 2000
 """Characters; of a longer error the end is printed."""
 _HELP = ("-h", "--help")
-_SAME_ELSEWHERE = {"--limit": "--arena-size", "--arena-size": "--limit", "--executed": "--run"}
+_SAME_ELSEWHERE = {"--limit": "--arena-size", "--arena-size": "--limit", "--executed": "--run", "--run": "--executed"}
 """What an option of one verb is called by another."""
 
 
@@ -59,7 +59,7 @@ class Parser(argparse.ArgumentParser):
     """A parser that raises what it does not understand (mutable: the options of the line that it reads)."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
+        super().__init__(*arguments, **settings | {"allow_abbrev": False})
         self.given: set[str] = set()
         for name in (None, "store"):
             self.register("action", name, Once)
@@ -70,7 +70,6 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Raise a UsageError."""
         raise UsageError(message)
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
@@ -142,6 +141,13 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 def _parsed(arguments: Sequence[str], *, of_others: bool) -> argparse.Namespace:
     name, known = _verb(arguments), verbs(of_others=of_others)
     if name is not None and name not in known:
+        if name == "-":
+            raise UsageError("the standard input needs a verb: 'size -' for a model, 'explain -' for a log")
+        from tflm_sim.cli.things import PROJECT_FILE  # only on the way out
+
+        if os.path.basename(name) == PROJECT_FILE and os.path.isfile(name):
+            folder = os.path.dirname(name)
+            raise UsageError(f"'{name}' is a project file, which is checked in its folder: cd {folder}; tflm-sim check")
         if os.path.exists(name):
             raise UsageError(f"'{name}' is neither a verb nor a model, a program, an archive or a log")
         if os.sep in name or os.path.splitext(name)[1]:
@@ -162,16 +168,17 @@ def _parsed(arguments: Sequence[str], *, of_others: bool) -> argparse.Namespace:
     options = {*parser.options()}
     for word in arguments:
         option = word.partition("=")[0]
-        if word.startswith("--") and not any(each.startswith(option) for each in options):
+        if word.startswith("--") and option not in options:
             same = _SAME_ELSEWHERE.get(option, option)
             raise _unknown(f"option {option}", same if same in options else option, options, more)
-    raise UsageError(f"{problem}; see '{more}'")
+    raise UsageError(problem if problem.endswith("?") else f"{problem}; see '{more}'")
 
 
 def _verb(arguments: Sequence[str]) -> str | None:
     """Return the verb's name; None where there is none, or the help or the version of the whole is asked for."""
-    word = next((word for word in arguments if not word.startswith("-") or word in (*_HELP, "--version")), None)
-    return None if word is None or word.startswith("-") else word
+    known = ("-", *_HELP, "--version")
+    word = next((word for word in arguments if not word.startswith("-") or word in known), None)
+    return None if word is None or word in known[1:] else word
 
 
 def _with_implied_verb(arguments: list[str]) -> list[str]:
@@ -191,7 +198,7 @@ def _with_implied_verb(arguments: list[str]) -> list[str]:
 
 def _unknown(what: str, name: str, known: Iterable[str], more: str) -> UsageError:
     """Return the error for a name that is unknown, with the nearest one, or where to see all."""
-    hint = meant(name, sorted(known), most=1) or f"see '{more}'"
+    hint = meant(name, sorted(known, key=lambda each: (len(each), each)), most=1) or f"see '{more}'"
     return UsageError(f"unknown {what}; {hint}")
 
 

@@ -233,7 +233,7 @@ def _judged(
         else:
             verdict = judge(name, model, possible[0], room, before, simulate=options.simulated)
         missing = "" if known is None or key in known else _not_in_the_baseline(verdict, args, known)
-        return replace(verdict, missing_baseline=missing, shrunk_by=options.shrinking(args, name, verdict.limit))
+        return replace(verdict, missing_baseline=missing, shrunk_by=options.shrinking(vars(args), name, verdict.limit))
     except ModelError as error:
         if is_alone:
             raise

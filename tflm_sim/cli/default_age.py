@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 
+from tflm_sim.cli.options import TARGET
 from tflm_sim.cli.terminal import say
 from tflm_sim.numbers import as_whole
 from tflm_sim.targets.reference import REFERENCE_DAY, REFERENCE_SNAPSHOT, WHEEL_SNAPSHOT
@@ -37,6 +38,9 @@ def say_age(args: argparse.Namespace) -> None:
     subjects = getattr(args, "models", None) or getattr(args, "sources", None) or [getattr(args, "model", None)]
     if not all(subjects) or any(str(one).endswith(".json") for one in subjects):
         return  # A project's file names the TFLM, or a document has its own.
+    board = getattr(args, "board", None)
+    if args.verb == "check" and board and not args.target and not args.kernels:
+        return  # For a board alone each row is a library, with the day of its TFLM.
     from datetime import UTC, date, datetime
 
     taken = dict(_taken(args))
@@ -52,7 +56,8 @@ def say_age(args: argparse.Namespace) -> None:
     from tflm_sim.targets.history import newest
 
     known = newest()
-    newer = f"--runtime {known.short} ({known.day}), or " if known.day > day else ""
+    is_offered = known.day > day and all(_can_be_built(name, args, known.short) for name in _targets(args))
+    newer = f"--runtime {known.short} ({known.day}), or " if is_offered else ""
     say(
         f"TFLM of {day} ({snapshot}) was assumed; it is {age} days old. "
         f"Newer: {newer}a newer tflm_sim (pip index versions tflm_sim)",
@@ -64,9 +69,33 @@ def _taken(args: argparse.Namespace) -> Iterator[tuple[str, str]]:
     """Yield the default TFLM of each target that is named, and its day; a target with a TFLM of its own has none."""
     from tflm_sim.targets.presets import PRESETS
 
-    named = getattr(args, "target", None) or getattr(args, "targets", None)
-    for name in [named] if isinstance(named, str) else named or [""]:
-        row = PRESETS.get(str(name).lower())
+    for name in _targets(args):
+        row = PRESETS.get(name.lower())
         snapshot = row.runtime.snapshot if row else REFERENCE_SNAPSHOT
         if snapshot in (REFERENCE_SNAPSHOT, WHEEL_SNAPSHOT):
             yield snapshot, REFERENCE_DAY if row is None else row.runtime.day
+
+
+def _targets(args: argparse.Namespace) -> list[str]:
+    """Return the targets that are named, a board's where only that is, else the default one."""
+    from tflm_sim.targets.boards import known_board
+
+    named = getattr(args, "target", None) or getattr(args, "targets", None) or []
+    if named:
+        return [named] if isinstance(named, str) else [str(name) for name in named]
+    boards = getattr(args, "board", None) or []
+    known = [known_board(name) for name in ([boards] if isinstance(boards, str) else boards)]
+    return [board.preset for board in known if board] or [TARGET]
+
+
+def _can_be_built(target: str, args: argparse.Namespace, runtime: str) -> bool:
+    """Return whether ``--runtime`` could be added: ESP-NN, for one, comes with no commit of upstream."""
+    from tflm_sim.errors import UsageError
+    from tflm_sim.targets.presets import preset
+
+    kernels = getattr(args, "kernels", None)
+    try:
+        preset(target, kernels=kernels if isinstance(kernels, str) else None, runtime=runtime)
+    except UsageError:
+        return False
+    return True

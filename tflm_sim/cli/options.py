@@ -9,6 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.checks.doubts import EXIT_CODES as VERDICT_CODES
+from tflm_sim.checks.doubts import Answer
 from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.cli.outputs import as_typed
 from tflm_sim.cli.terminal import COLOR_CHOICES, Help, HelpText, ProgressLine, elapsing, folded, say
@@ -19,7 +21,7 @@ from tflm_sim.errors import EXIT_CODES, FirmwareError, SimulatedFailure, UsageEr
 from tflm_sim.extension_points import ProgramFigures, Programs
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
-from tflm_sim.names import command_line
+from tflm_sim.names import asking
 from tflm_sim.numbers import whole
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -274,6 +276,12 @@ def add_beside(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_split_arenas(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
+    )
+
+
 def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
     """Add ``--into``, which goes with the option ``what``."""
     parser.add_argument(
@@ -382,35 +390,28 @@ def program_header(need: ProgramNeed | None) -> list[str]:
     return [] if first is None else [first]
 
 
-_OF_A_SIZE = ("limit", "arena_size")
+_OF_A_SIZE = ("limit", "arena_size", "goal")
 
 
 def _executing(args: argparse.Namespace, name: str) -> str:
     """Return the command that asks the same of the program itself."""
-    given = ("firmware", *(option for option in _OF_A_SIZE if getattr(args, option, None)), *_OF_PROGRAM)
-    pairs = ((f"--{option.replace('_', '-')}", getattr(args, option, None)) for option in given)
-    words = [word for option, value in pairs if value for word in (option, str(value))]
-    words += ["--into", str(args.into)] if args.into else []
-    words += ["-o", args.output] if args.verb == "report" and args.output else []
-    verb = args.verb if args.verb in ("check", "report") else "size"
-    return command_line("tflm-sim", verb, name, *words, "--executed")
+    verb = args.verb if args.verb in ("check", "report", "shrink") else "size"
+    given = ("firmware", *_OF_A_SIZE, *_OF_PROGRAM, *(["output"] if verb == "report" else []))
+    settings = {option: getattr(args, option, None) for option in given}
+    return asking(verb, name, {**settings, "into": args.into or None, "executed": True})
 
 
-def shrinking(named: object, name: str, goal: int | None) -> str:
+def shrinking(named: Mapping[str, object], name: str | None, goal: int | None) -> str:
     """Return the command that looks for a rewriting of a model that needs at most ``goal`` bytes.
 
     Args:
-        named: The options, or a project's firmware: what the model runs on.
-        name: The model.
+        named: What the model runs on, by the names of the options; anything else is left out.
+        name: The model's file; None where it has none.
         goal: None for as few bytes as there can be.
     """
-    given = {option: getattr(named, option, None) for option in SETTINGS}
-    words = ["tflm-sim", "shrink", name]
-    for option, value in {**given, "goal": goal}.items():
-        for each in value if isinstance(value, list | tuple) else [value]:
-            if each is not None and each is not False:
-                words += [f"--{option.replace('_', '-')}", *([] if each is True else [str(each)])]
-    return command_line(*words)
+    given = {option: named.get(option) for option in (*SETTINGS, "split_arenas")}
+    own = {"into": named.get("into") or None, "executed": named.get("executed"), "goal": goal}
+    return asking("shrink", name, given | own)
 
 
 _OF_PROGRAM = ("target", "kernels", "runtime", "library", "interpreter")
@@ -430,13 +431,29 @@ def measured(
         return program_reader().measure(args.firmware, model, possible, sizes, into=args.into)
 
 
-def exactly_measured(args: argparse.Namespace, model: Model | None) -> tuple[ProgramFigures, Configuration]:
+def exactly_measured(
+    args: argparse.Namespace, model: Model | None, *, may_be_in_banks: bool = False
+) -> tuple[ProgramFigures, Configuration]:
     """Return what was measured in the program, and the configuration whose simulation asks for the very same.
+
+    Args:
+        args: The options.
+        model: The model; None for the program's own.
+        may_be_in_banks: Whether its tensors may lie in several banks, which no simulation has; the configuration is
+            then the nearest.
 
     Raises:
         FirmwareError: No simulation does, so that only what was measured is known.
     """
     found = measured(args, model, possible_configurations(args))
+    if found.banks and may_be_in_banks:
+        return found, found.configuration
+    if found.banks:
+        raise FirmwareError(
+            "its tensors lie in several banks of RAM, by its banks.h, and no simulation has these; "
+            f"{args.verb} without further options shows what was measured",
+            path=args.firmware,
+        )
     if found.exact is None:
         raise FirmwareError(
             "it asks its allocator for something else than any simulation, so that this is not known of it; "
@@ -610,6 +627,11 @@ def code_of(simulation: Simulation) -> int:
     """Return the exit code of figures of a model: that of TFLM's own failure, where no arena lets it run."""
     works = simulation.failure is None and simulation.invoke_problem is None
     return 0 if works else SimulatedFailure.exit_code
+
+
+def code_of_answer(answer: Answer) -> int:
+    """Return the exit code of figures of a program: of a model that works in no arena, that of TFLM's own failure."""
+    return SimulatedFailure.exit_code if answer == "no" else VERDICT_CODES[answer]
 
 
 def simulated(model: Model, config: Configuration, arena_size: int | None = None) -> Simulation:

@@ -13,20 +13,22 @@ from typing import TextIO, TypeAlias
 from tflm_sim.answers.invoke_problem import InvokeProblem
 from tflm_sim.answers.offline_plan import with_offline_plan
 from tflm_sim.checks.candidates import CandidateNeed, candidate_text, most_demanding
-from tflm_sim.checks.doubts import EXIT_CODES, settling_lines
+from tflm_sim.checks.doubts import Answer, settling_lines
 from tflm_sim.checks.lifetime_answers import Lifetimes
-from tflm_sim.checks.program_need import ProgramNeed, Ram
+from tflm_sim.checks.program_need import ProgramNeed, Ram, bank_words
 from tflm_sim.cli.options import (
     SETTINGS,
     TENSOR_HELP,
     Subparsers,
     add_configuration,
     add_executed,
+    add_split_arenas,
     add_verb,
     answer_of_an_extension,
     arena_size,
     asked_about,
     assumed,
+    code_of_answer,
     configuration,
     configured,
     exactly_measured,
@@ -39,6 +41,7 @@ from tflm_sim.cli.options import (
     program_header,
     program_parts,
     refuse_besides,
+    shrinking,
     simulated,
 )
 from tflm_sim.cli.terminal import ProgressLine, say, say_document
@@ -52,6 +55,7 @@ from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.planners.by_name import PLANNERS
 from tflm_sim.registry import part_lines
+from tflm_sim.report.bank_pictures import program_pictures
 from tflm_sim.report.board_rows import BoardFit, board_row
 from tflm_sim.report.document import SizeDocument
 from tflm_sim.report.model_explorer import VALUES, write_model_explorer
@@ -120,9 +124,7 @@ def register(subparsers: Subparsers) -> None:
     )
     add_configuration(parser)
     add_executed(parser)
-    parser.add_argument(
-        "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
-    )
+    add_split_arenas(parser)
     parser.add_argument("--arena-size", metavar="N", help="the size of the arena (default: the smallest that works)")
     other = parser.add_argument_group("side by side")
     other.add_argument("--compare-target", action="append", default=[], metavar="T", help="another target")
@@ -180,11 +182,11 @@ def run(args: argparse.Namespace) -> int:
     form = args.format or _form(args.output)
     if args.boards and form not in ("html", "json"):
         raise UsageError("--boards adds a table to the page and to JSON only: -o report.html")
-    program = None
+    program, answer = None, None
     if args.model is not None and args.model.lower().endswith(".json"):
         pictures, boards = _saved(args)
     else:
-        (pictures, program), boards = _pictures(args), _boards(args)
+        (pictures, answer, program), boards = _pictures(args), _boards(args)
     _write(args, form, pictures, boards, _room(args) if program is None else program.ram)
     if args.output != "-":
         say(*part_lines("SizeDocument", getattr(pictures[0].size, "parts", {})), file=sys.stderr)
@@ -192,9 +194,9 @@ def run(args: argparse.Namespace) -> int:
     if program is not None:
         say(*settling_lines(program.answer, program.settled_by), file=sys.stderr)
     judged = pictures if program is None else pictures[1:]  # The program's own is judged with its doubts.
-    if not all(map(_works, judged)) or (program is not None and program.answer == "no"):
+    if not all(map(_works, judged)):
         return SimulatedFailure.exit_code
-    return 0 if program is None else EXIT_CODES[program.answer]
+    return 0 if answer is None else code_of_answer(answer)
 
 
 def _of_tensors(args: argparse.Namespace) -> int:
@@ -231,6 +233,8 @@ def _answer(picture: Picture) -> str:
         return f"AllocateTensors() fails: {picture.failure}"
     if (problem := _invoke_problem(picture)) is not None:
         return str(problem)
+    if (banks := picture.size.answer.banks) is not None:
+        return f"needs {bank_words(banks)}"
     smallest, rounded = picture.size.answer.smallest_arena_bytes, picture.size.answer.smallest_arena_multiple_of_16
     if smallest is None or rounded is None:
         return "two arenas"
@@ -251,13 +255,17 @@ def _refuse(args: argparse.Namespace) -> None:
         raise UsageError("--arena-size is for one arena and --split-arenas for two; remove one of them")
 
 
-def _pictures(args: argparse.Namespace) -> tuple[list[Picture], ProgramNeed | None]:
-    """Return the pictures, and what a program's file says the model needs, where one is given and only read."""
+def _pictures(args: argparse.Namespace) -> tuple[list[Picture], Answer | None, ProgramNeed | None]:
+    """Return the pictures, whether the model works in a program, and what that needs where it is only read."""
     if is_executed(args, "split_arenas", "candidates"):
-        return _executed(args), None
+        return *_executed(args), None
     model = load(args.model)
     _refuse(args)
     config, needs, candidates, program = _chosen(args, model)
+    if program is not None and program.banks:
+        if other := first_given(args, ("arena_size", *_SIDE_BY_SIDE)):
+            raise UsageError(f"{other} is about one arena; this program's tensors lie in several banks, by its banks.h")
+        return [*program_pictures(program, program_parts(program))], program.answer, program
     cases = [*(candidates if args.candidates else [(model, config, "")]), *_comparisons(args, model, config)]
     with ProgressLine("simulating", model, runs=2 * len(cases)) as progress:
         first, *others = [
@@ -267,6 +275,7 @@ def _pictures(args: argparse.Namespace) -> tuple[list[Picture], ProgramNeed | No
                 arena_size=arena_size(args),
                 title=title,
                 observers=progress.observers,
+                shrunk_by=shrinking(vars(args), args.model, arena_size(args)) if each is model else "",
                 assumed=assumed(
                     args if case.target.name == config.target.name else _of_target(args, case.target.name), case
                 ),
@@ -276,21 +285,28 @@ def _pictures(args: argparse.Namespace) -> tuple[list[Picture], ProgramNeed | No
     report = first.size
     assert isinstance(report, SizeDocument), "these are pictures of TFLM"
     parts = {**program_parts(program), **parts_of_extensions("report", args, model, config)}
-    return [replace(first, size=replace(report, candidates=tuple(needs) or None, parts=parts)), *others], program
+    return (
+        [replace(first, size=replace(report, candidates=tuple(needs) or None, parts=parts)), *others],
+        None if program is None else program.answer,
+        program,
+    )
 
 
-def _executed(args: argparse.Namespace) -> list[Picture]:
-    """Return the picture of what was measured, and of what it is compared with."""
+def _executed(args: argparse.Namespace) -> tuple[list[Picture], Answer]:
+    """Return the picture of what was measured, and of what it is compared with; and whether it works."""
     own = None if args.model is None else load(args.model)
     if args.arena_size is None and first_given(args, _SIDE_BY_SIDE) is None:
-        return [measured(args, own, possible_configurations(args)).picture()]
+        found = measured(args, own, possible_configurations(args))
+        return [*found.pictures()], found.answer
     found, exact = exactly_measured(args, own)
-    first = found.picture()
+    (first,) = found.pictures()
     if args.arena_size is not None:
-        sized = take_picture(found.model, exact, arena_size=arena_size(args), title=first.title)
+        size = arena_size(args)
+        shrunk_by = shrinking(vars(args), args.model, size)
+        sized = take_picture(found.model, exact, arena_size=size, title=first.title, shrunk_by=shrunk_by)
         first = replace(sized, size=first.size)
     others = _comparisons(args, found.model, exact)
-    return [first, *(take_picture(model, config, title=title) for model, config, title in others)]
+    return [first, *(take_picture(model, config, title=title) for model, config, title in others)], found.answer
 
 
 _Case: TypeAlias = tuple[Model, Configuration, str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tflm_sim.checks.verdict import Verdict
     from tflm_sim.extension_points import ProgramFigures
     from tflm_sim.report.document import ArenaDocument, ErrorDocument, SizeDocument
+    from tflm_sim.report.picture import Picture
 
 ABOUT = """
 TensorFlow Lite Micro (TFLM) runs a model in one block of memory, the tensor
@@ -73,9 +74,7 @@ def register(subparsers: options.Subparsers) -> None:
     )
     options.add_beside(parser)
     options.add_executed(parser)
-    parser.add_argument(
-        "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
-    )
+    options.add_split_arenas(parser)
     everywhere = parser.add_mutually_exclusive_group()
     everywhere.add_argument(
         "--boards", metavar="B,...", help="print a table of these boards, or of all, and say which the model fits"
@@ -88,7 +87,6 @@ def register(subparsers: options.Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
     named = options.named_models(args, args.models)
     if args.boards or args.targets:
         from tflm_sim.cli import size_boards  # Many boards are slow to import.
@@ -147,7 +145,7 @@ def _one(args: argparse.Namespace, name: str, model: Model, possible: Sequence[C
         return _in_program(args, name, model, possible)
     (config,) = possible
     if args.arena_size is not None:
-        return _fixed_size(args, model, config)
+        return _fixed_size(args, name, model, config)
     if args.map:
         return _map(args, model, config)
     simulation = options.simulated(model, config)
@@ -156,38 +154,42 @@ def _one(args: argparse.Namespace, name: str, model: Model, possible: Sequence[C
 
 def _in_program(args: argparse.Namespace, name: str, model: Model, possible: Sequence[Configuration]) -> int:
     """Print what a model needs in the program of --firmware; the first line says what that hangs on."""
+    from tflm_sim.report.bank_pictures import program_pictures, program_size
     from tflm_sim.report.program_text import last_lines, need_line
+    from tflm_sim.report.text import answer_lines
 
     limit = options.arena_size(args)
     need = options.program_need(args, name, model, possible, limit)
     parts = {**options.parts_of_extensions("size", args, model, need.configuration), **need.parts}
-    code = EXIT_CODES[need.answer] if limit is not None else _code_of_figures(need)
+    code = EXIT_CODES[need.answer] if limit is not None else options.code_of_answer(need.answer)
     if args.json:
         say_json(_program_document(name, model, need, limit, parts))
         return code
     if (first := need_line(need, limit)) is not None:
         say_verdict(first)
-    if args.map:
+    if args.map and need.banks:
+        _draw(args, need.configuration, program_pictures(need, parts))
+    elif args.map:
         _map(args, model, need.configuration)
-    elif need.simulation is not None and limit is None and need.works is not False and not need.banks:
+    elif need.banks:
+        say("", *answer_lines(program_size(need, parts).answer, 0, has_ledger=args.all))
+    elif need.simulation is not None and limit is None and need.works is not False:
         say(*size_lines(need.simulation, has_ledger=args.all))
     say("", *part_lines("SizeDocument", parts), *last_lines(need))
     return code
-
-
-def _code_of_figures(need: ProgramNeed) -> int:
-    """Return the exit code where nobody asked about an arena: a model that works in none is TFLM's own failure."""
-    return SimulatedFailure.exit_code if need.answer == "no" else EXIT_CODES[need.answer]
 
 
 def _program_document(
     name: str, model: Model, need: ProgramNeed, limit: int | None, parts: Mapping[str, object]
 ) -> SizeDocument | ArenaDocument | ErrorDocument:
     """Return what a model needs in a program as a document; an error where nothing could be simulated."""
+    from tflm_sim.report.bank_pictures import program_size
     from tflm_sim.report.document import arena_document, error_document, model_facts, size_document
 
     if need.simulation is None:
         return error_document(name, model, need.configuration, FirmwareError(need.reason, path=name))
+    if need.banks:
+        return replace(program_size(need, parts), model=model_facts(model))
     if limit is None or need.split is not None:
         document = size_document(need.simulation, parts=parts, candidates=need.candidates)
         return replace(document, model=model_facts(model))
@@ -201,30 +203,32 @@ def _executed(args: argparse.Namespace, names: Sequence[str | None], possible: S
     for position, name in enumerate(names):
         model = None if name is None else load(name)
         if args.map:
-            found, exact = options.exactly_measured(args, model)
-            code = max(code, _map(args, found.model, exact))
+            found, exact = options.exactly_measured(args, model, may_be_in_banks=True)
+            is_one = not found.banks
+            code = max(code, _map(args, found.model, exact) if is_one else _draw(args, exact, found.pictures()))
             continue
         measured = options.measured(args, model, possible, [] if limit is None else [limit])
         if limit is not None:
-            code = max(code, _say_in_arena(args, name or args.firmware, measured, limit))
+            code = max(code, _say_in_arena(args, name, measured, limit))
         elif args.json:
             say_json(measured.document())
         else:
             say(*([""] if position else []), *measured.lines(has_ledger=args.all))
             say(*([] if args.all or measured.smallest is None else [EVERY_BYTE]))
-        if limit is None and measured.smallest is None:
-            code = SimulatedFailure.exit_code
+        if limit is None:
+            code = max(code, options.code_of_answer(measured.answer))
     return code
 
 
-def _say_in_arena(args: argparse.Namespace, name: str, measured: ProgramFigures, limit: int) -> int:
+def _say_in_arena(args: argparse.Namespace, name: str | None, measured: ProgramFigures, limit: int) -> int:
     """Print what the executed program did in an arena of ``limit`` bytes, as ``check`` does; return the exit code."""
     from tflm_sim.checks.judge import judge_measured
     from tflm_sim.checks.verdict import baseline_key
     from tflm_sim.report.verdict_text import verdict_document, verdict_lines
 
-    config = measured.configuration
-    verdict = judge_measured(name, measured.model, measured, limit, key=baseline_key(name, config))
+    label, config = name or args.firmware, measured.configuration
+    verdict = judge_measured(label, measured.model, measured, limit, key=baseline_key(label, config))
+    verdict = replace(verdict, shrunk_by=options.shrinking(vars(args), name, limit))
     if args.json:
         say_json(verdict_document([(verdict, config)]))
     else:
@@ -282,16 +286,24 @@ def _beside(args: argparse.Namespace, simulation: Simulation) -> Verdict:
 
 
 def _map(args: argparse.Namespace, model: Model, config: Configuration) -> int:
-    from tflm_sim.report.map import map_lines
     from tflm_sim.report.take_picture import take_picture
 
     with ProgressLine("simulating", model, runs=2) as progress:
         title = f"{planner_words(config.planner, config.own_planner)}, {config.interpreter} interpreter"
         picture = take_picture(model, config, title=title, observers=progress.observers)
+    return _draw(args, config, [picture])
+
+
+def _draw(args: argparse.Namespace, config: Configuration, pictures: Iterable[Picture]) -> int:
+    from tflm_sim.report.map import map_lines
+
     color = wants_color(args.color, sys.stdout)
     say(*options.header(args, config))
-    say(*map_lines(picture, width=terminal_width(), color=color), may_color=color)
-    return 0 if picture.status == "ok" else SimulatedFailure.exit_code
+    code = 0
+    for picture in pictures:
+        say(*map_lines(picture, width=terminal_width(), color=color), may_color=color)
+        code = code if picture.status == "ok" else SimulatedFailure.exit_code
+    return code
 
 
 def _jsonl(args: argparse.Namespace, names: list[str], possible: Callable[[], Sequence[Configuration]]) -> int:
@@ -320,14 +332,14 @@ def _jsonl_row(args: argparse.Namespace, name: str, model: Model, possible: Sequ
     if args.firmware:
         need = options.program_need(args, name, model, possible)
         say_json(_program_document(name, model, need, None, need.parts), indent=None)
-        return _code_of_figures(need)
+        return options.code_of_answer(need.answer)
     (config,) = possible
     simulation = options.simulated(model, config)
     say_json(size_document(simulation, assumed=options.assumed(args, config)), indent=None)
     return options.code_of(simulation)
 
 
-def _fixed_size(args: argparse.Namespace, model: Model, config: Configuration) -> int:
+def _fixed_size(args: argparse.Namespace, name: str, model: Model, config: Configuration) -> int:
     arena_size = parse_size(args.arena_size)
     simulation = options.simulated(model, config, arena_size)
     answer = arena_answer(simulation)
@@ -338,7 +350,8 @@ def _fixed_size(args: argparse.Namespace, model: Model, config: Configuration) -
         return EXIT_CODES[answer.answer]
     used = format_size(simulation.arena_used_bytes)
     yes = [f"yes: {format_size(arena_size)} is enough; arena_used_bytes() is {used}"]
-    first, *rest = yes if answer.answer == "yes" else failure_lines(answer)
+    shrunk_by = options.shrinking(vars(args), name, arena_size)
+    first, *rest = yes if answer.answer == "yes" else failure_lines(answer, shrunk_by)
     say_verdict(first)
     say(*rest, *options.header(args, config))
     return EXIT_CODES[answer.answer]

@@ -9,6 +9,7 @@ a list of buffers (.csv)                                  plan
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from collections.abc import Sequence
@@ -58,9 +59,13 @@ def kind_of(name: str) -> Thing | None:
     """Return what an argument is, None where that is not known."""
     if name.startswith("sample:"):
         return Thing("size", "a model of this package")
+    if name.startswith(("https://", "http://")):
+        return Thing("size", "an address")
     if os.path.isdir(name):
         return _folder(name)
     if not os.path.isfile(name):
+        if glob.has_magic(name) and any(glob.iglob(name, recursive=True)):
+            return Thing("size", "a pattern")
         is_line = len(name.split()) > 1 and _is_log(f"{name}\n".encode("utf-8", "surrogateescape"))
         return Thing("explain", "a line of a log") if is_line else None
     try:

@@ -52,7 +52,6 @@ class KernelDriver:
 
     @property
     def arena(self) -> ArenaAllocator:
-        """The arena of the allocator."""
         return self._allocator.arena
 
     def run(self, node: Node, steps: requests.Steps[T], *, state: str) -> T:

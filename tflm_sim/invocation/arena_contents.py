@@ -125,7 +125,6 @@ class ArenaContents:
         return self._add(Slot(buffer, self.memory, offset, offset=offset, size=size))
 
     def in_tail(self, buffer: BufferId, offset: int, size: int) -> Slot:
-        """Add a persistent buffer."""
         return self._add(Slot(buffer, self.memory, offset + self._tail_shift, offset=offset, size=size))
 
     def _add(self, slot: Slot) -> Slot:

@@ -20,7 +20,6 @@ from tflm_sim.arena.stages import PARTS, Stage
 from tflm_sim.escape import printable
 from tflm_sim.palette import CATEGORIES, Category
 from tflm_sim.report.picture import Block, Picture, is_tail
-from tflm_sim.units import format_size
 
 LETTERS = string.ascii_uppercase + string.ascii_lowercase
 FREE = "."
@@ -68,7 +67,7 @@ class _Map:
         picture = self.picture
         name = printable(PurePath(picture.size.model.path or "model").name)
         lines = [
-            self._clip(f"{name}: arena of {format_size(picture.arena_bytes)}; one column is {self.per_column:,} B"),
+            self._clip(f"{name}: {picture.arena_note}; one column is {self.per_column:,} B"),
             self._clip(printable(picture.title, 200)),
             "",
             "AllocateTensors()",

@@ -220,7 +220,9 @@ class Picture:
 
     @property
     def arena_note(self) -> str:
-        """What is drawn, with its size: one arena or two."""
+        """What is drawn, with its size: one arena, two, or a bank."""
+        if self.size.answer.banks is not None:
+            return f"bank of {format_size(self.arena_bytes)}"
         if self.split_at:
             return f"arenas of {format_size(self.split_at)} and {format_size(self.arena_bytes - self.split_at)}"
         return f"arena of {format_size(self.arena_bytes)}"
@@ -236,7 +238,6 @@ class Picture:
         return min((row.offset for row in self.blocks if is_tail(row)), default=self.arena_bytes)
 
     def alive(self, scope: int) -> list[Resident]:
-        """Return the residents that are alive in a scope, by offset."""
         return sorted((row for row in self.residents if row.first <= scope <= row.last), key=lambda row: row.offset)
 
     def op_at(self, scope: int) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tflm_sim.answers.invoke_problem import InvokeProblem
+from tflm_sim.answers.ledger import TailLedger
 from tflm_sim.answers.npu import NpuMemory, npu_memory
 from tflm_sim.answers.peak import Peak, alive_in
 from tflm_sim.answers.simulation import Simulation
@@ -13,6 +14,7 @@ from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.arena.needs import Constraint
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.checks.doubts import Answer, answer_of, fits_of
+from tflm_sim.checks.program_need import BankNeed
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import RecordedAllocation
 from tflm_sim.document_fields import HIDDEN, OPTIONAL
@@ -106,7 +108,7 @@ class SizeAnswer:
     Attributes:
         status: Of AllocateTensors(); abort: the device halts or uses a null pointer.
         smallest_arena_bytes: AllocateTensors() fails with one byte less, or overwrites bytes in use; null unless the
-            status is ok, and for two arenas.
+            status is ok, for two arenas, and for banks.
         arena_used_bytes: In a roomy arena whose size is a multiple of 16; 0 after an abort.
         head_bytes, tail_bytes: Null where a program was executed that fails in its own arena: what it holds there is
             not what it holds in one that is large enough.
@@ -122,6 +124,8 @@ class SizeAnswer:
             not, and for a build that has them.
         release_build: What a build without debug checks (NDEBUG) does where this one halts at one, in words; omitted
             elsewhere.
+        banks: Where a program's plan of banks.h puts its tensors into banks of RAM, what each must have; omitted
+            elsewhere. What is only true of one arena is null or empty then; ``head_bytes`` are the plan's in its bank.
     """
 
     status: Status
@@ -145,6 +149,7 @@ class SizeAnswer:
     npu: tuple[NpuMemory, ...] = ()
     debug_build_halts: str | None = field(default=None, metadata=OPTIONAL)
     release_build: str | None = field(default=None, metadata=OPTIONAL)
+    banks: tuple[BankNeed, ...] | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,11 +211,11 @@ def arena_answer(simulation: Simulation, answer: Answer | None = None) -> ArenaA
     )
 
 
-def _tail(simulation: Simulation) -> Tail:
-    ledger = simulation.ledger
+def tail_of(ledger: TailLedger) -> Tail:
+    """Return what the tail is used for."""
     return Tail(
         tuple(
-            TailGroup(what, row.requested, row.used, row.count, _parts(simulation, what))
+            TailGroup(what, row.requested, row.used, row.count, _parts(ledger, what))
             for what, row in ledger.groups.items()
         ),
         tuple(
@@ -221,7 +226,6 @@ def _tail(simulation: Simulation) -> Tail:
 
 
 def size_answer(simulation: Simulation) -> SizeAnswer:
-    """Return the answer for one model on one configuration."""
     smallest = simulation.smallest
     allocation = simulation.allocation if simulation.status == "ok" else None
     return SizeAnswer(
@@ -237,7 +241,7 @@ def size_answer(simulation: Simulation) -> SizeAnswer:
         log=tuple(simulation.log),
         failure=str(simulation.failure) if simulation.failure else None,
         binding=None if smallest is None else smallest.binding,
-        tail=_tail(simulation),
+        tail=tail_of(simulation.ledger),
         operators=tuple(map(tuple, simulation.allocation.op_names)) if simulation.allocation else (),
         buffers=_buffers(simulation, allocation) if allocation else (),
         peak=simulation.peak if allocation else None,
@@ -249,8 +253,8 @@ def size_answer(simulation: Simulation) -> SizeAnswer:
     )
 
 
-def _parts(simulation: Simulation, group: str) -> tuple[TailPart, ...]:
-    rows = simulation.ledger.labels.items()
+def _parts(ledger: TailLedger, group: str) -> tuple[TailPart, ...]:
+    rows = ledger.labels.items()
     parts = [TailPart(label, row.used, row.count) for (what, label), row in rows if what == group and label]
     return tuple(sorted(parts, key=lambda part: -part.used))
 

@@ -41,6 +41,7 @@ def take_picture(
     title: str = "",
     observers: Iterable[Observer] = (),
     assumed: tuple[str, ...] | None = None,
+    shrunk_by: str = "",
     **settings: Unpack[Settings],
 ) -> Picture:
     """Return the picture of one model on one arena.
@@ -54,6 +55,7 @@ def take_picture(
         title: Default: the target with its TFLM, its kernels, the planner, and what is assumed.
         observers: Who else is told of each event.
         assumed: The options that were not given, which the title then names; None where no options were asked for.
+        shrunk_by: The command that looks for rewritings that need less, where the arena is too small; "" to name none.
         settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
     Raises:
@@ -70,7 +72,7 @@ def take_picture(
     picture = _assemble(roomy, pictured, title=title, assumed=assumed)
     if pictured.failure is None:
         return picture
-    picture = replace(picture, device_log=tuple(pictured.log), advice=_advice(roomy, pictured))
+    picture = replace(picture, device_log=tuple(pictured.log), advice=_advice(roomy, pictured, shrunk_by))
     if roomy.smallest is None or roomy.configuration.split_arenas:
         return picture
     working = simulate(model, roomy.configuration, arena_size=roomy.smallest.size)
@@ -100,7 +102,7 @@ def _pressed(works: Picture, fails: Picture) -> Picture:
     )
 
 
-def _advice(roomy: Simulation, pictured: Simulation) -> tuple[str, ...]:
+def _advice(roomy: Simulation, pictured: Simulation, shrunk_by: str) -> tuple[str, ...]:
     """Return what to do about a failure: a larger arena, or, where none is large enough, about the model."""
     if roomy.smallest is None:
         step = printable(arena_answer(pictured).failed_step or "AllocateTensors()", 120)
@@ -111,7 +113,7 @@ def _advice(roomy: Simulation, pictured: Simulation) -> tuple[str, ...]:
     size, needed = pictured.device.arena.size, roomy.smallest
     return (
         f"{needed.size:,} B are needed, {needed.size - size:,} B more than this arena has.",
-        f"What to do: {larger_or_shrink(needed.multiple_of_16, size)}.",
+        f"What to do: {larger_or_shrink(needed.multiple_of_16, shrunk_by)}.",
     )
 
 
@@ -121,7 +123,7 @@ def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: t
     split_at = pictured.non_persistent_arena_size or 0
     failure = pictured.failure
     builder = _fold(pictured, split_at=split_at)
-    residents = _residents(allocation, builder.scratch_labels) if allocation and failure is None else ()
+    residents = residents_of(allocation, builder.scratch_labels) if allocation and failure is None else ()
     planned = allocation if residents else None
     all_limits = () if configuration.split_arenas else _limits(roomy, pictured, builder).values()
     limits = tuple(sorted(all_limits, key=lambda row: -row.need))
@@ -137,7 +139,7 @@ def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: t
         steps=tuple(builder.steps),
         levels=tuple(builder.levels),
         op_names=tuple(map(tuple, allocation.op_names)) if allocation else (),
-        subgraph_names=_subgraph_names(roomy.model),
+        subgraph_names=subgraph_names(roomy.model),
         scopes=tuple(planned.scopes) if planned else (),
         residents=residents,
         live_bytes=tuple(live_bytes(planned)) if planned else (),
@@ -191,7 +193,8 @@ def _room_to_fail(roomy: Simulation) -> tuple[int, int | None]:
     return most, most if roomy.configuration.split_arenas else None
 
 
-def _subgraph_names(model: Model) -> tuple[str, ...]:
+def subgraph_names(model: Model) -> tuple[str, ...]:
+    """Return what each subgraph is called."""
     signatures = {row.subgraph_index: row.key for row in reversed(model.signatures)}
     return tuple(
         subgraph.name or signatures.get(index) or (f"subgraph_{index}" if index else "main")
@@ -199,7 +202,8 @@ def _subgraph_names(model: Model) -> tuple[str, ...]:
     )
 
 
-def _residents(allocation: ModelAllocation, scratch_labels: Sequence[str]) -> tuple[Resident, ...]:
+def residents_of(allocation: ModelAllocation, scratch_labels: Sequence[str]) -> tuple[Resident, ...]:
+    """Return what the planner placed, in the order in which it was asked."""
     rows = [(allocation.infos[index], offset) for index, offset in allocation.offsets.items()]
     starts = sorted(offset for info, offset in rows if info.size > 0)
     ends = sorted(offset + info.size for info, offset in rows if info.size > 0)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from tflm_sim.answers.peak import Peak
 from tflm_sim.answers.simulation import Simulation
+from tflm_sim.checks.program_need import BankNeed
 from tflm_sim.device.configuration import Configuration, planner_words
 from tflm_sim.escape import printable
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -66,10 +67,14 @@ def answer_lines(answer: SizeAnswer, arena_address: int, *, has_ledger: bool = T
     if answer.failure is not None:
         return _failed_lines(answer)
     is_split = answer.smallest_split_arenas_bytes is not None
-    found = _split_lines(answer) if is_split else _answer_lines(answer, arena_address)
+    if answer.banks is not None:
+        found = _bank_lines(answer.banks)
+    else:
+        found = _split_lines(answer) if is_split else _answer_lines(answer, arena_address)
     if not has_ledger:
-        declared = found[: found.index("")]
-        return [*_invoke_lines(answer), *declared, "", *_overview_lines(answer), *_npu_lines(answer)]
+        declared = found[: found.index("")] if "" in found else found
+        overview = _overview_lines(answer)
+        return [*_invoke_lines(answer), *declared, *([""] if overview else []), *overview, *_npu_lines(answer)]
     return [*_invoke_lines(answer), *found, *_npu_lines(answer), *_tail_lines(answer), *_peak_lines(answer)]
 
 
@@ -81,7 +86,7 @@ def _overview_lines(answer: SizeAnswer) -> list[str]:
     bar = "  ".join(
         f"{name} {'█' * max(1, round(BAR * size / whole))} {size:,} B" for name, size in parts.items() if size > 0
     )
-    lines = [bar] if bar else []
+    lines = [bar] if bar and answer.banks is None else []
     if answer.binding is not None and (answer.peak is None or answer.binding.floor > head):
         lines.append(f"what decides: {answer.binding.what}, in '{answer.binding.place}'")
     elif answer.binding is not None:
@@ -188,6 +193,20 @@ def _split_lines(answer: SizeAnswer) -> list[str]:
     ]
 
 
+def _bank_lines(banks: Iterable[BankNeed]) -> list[str]:
+    rows = [
+        (
+            printable(bank.name),
+            f"{bank.needed:,}",
+            "not known" if bank.size is None else f"{bank.size:,}",
+            f"{bank.planned:,}",
+            " and ".join(text for text, is_so in (("head", bank.is_head), ("tail", bank.is_tail)) if is_so),
+        )
+        for bank in banks
+    ]
+    return table_lines([("bank", "needs", "has", "plan", "with"), *rows])
+
+
 def _npu_lines(answer: SizeAnswer) -> list[str]:
     lines = []
     for npu in answer.npu:
@@ -215,7 +234,9 @@ def _tail_lines(answer: SizeAnswer) -> list[str]:
     rows = [("bytes", "share", "padding", "what")]
     for group in sorted(answer.tail.groups, key=lambda row: -row.used):
         share = f"{100 * group.used / max(answer.tail_bytes, 1):.1f} %"
-        rows.append((f"{group.used:,}", share, f"{group.used - group.requested:,}", group.what))
+        # Of a program whose steps behind the plan have no symbols: variables, inputs, outputs.
+        what = group.what or "what comes behind the plan"
+        rows.append((f"{group.used:,}", share, f"{group.used - group.requested:,}", what))
         rows += _part_rows(group.parts, answer.tail_bytes)
     op_rows = [
         (f"{row.used:,}", f"#{row.operator}", printable(row.op) + _of_subgraph(row.subgraph))
@@ -252,19 +273,24 @@ def _buffer_name(row: HeadBuffer) -> str:
     return f"scratch {row.index} of #{row.operator}" + (f" ({row.name})" if row.name else "")
 
 
-def failure_lines(answer: ArenaAnswer) -> list[str]:
-    """Return why an arena does not work, where it fails, and what the device prints."""
+def failure_lines(answer: ArenaAnswer, shrunk_by: str = "") -> list[str]:
+    """Return why an arena does not work, what to do, where it fails, and what the device prints.
+
+    Args:
+        answer: What happens in the arena.
+        shrunk_by: The command that looks for rewritings of the model that need less; "" to name none.
+    """
     problem, log = answer.invoke_problem, answer.log
     if problem is not None and not answer.corruptions:  # It is looked for only where AllocateTensors() succeeds.
         lines, log = [f"no: {printable(str(problem), 300)}"], problem.log
     elif answer.failure is not None:
         lines = [
             _too_small(answer),
-            *_remedy(answer),
+            *_remedy(answer, shrunk_by),
             f"what fails, in '{answer.failed_step}': {printable(answer.failure, 200)}",
         ]
     else:
-        lines = [_too_small(answer), *_remedy(answer), "the device does not notice"]
+        lines = [_too_small(answer), *_remedy(answer, shrunk_by), "the device does not notice"]
     lines += [f"    bytes in use are overwritten: {text}" for text in answer.corruptions]
     if log:
         lines += ["the device prints:", *_device_lines(log)]
@@ -282,16 +308,14 @@ def _too_small(answer: ArenaAnswer) -> str:
     return f"no, {answer.missing:,} B are missing: {format_size(answer.arena_size)} is too small, {needed} are needed"
 
 
-def _remedy(answer: ArenaAnswer) -> list[str]:
+def _remedy(answer: ArenaAnswer, shrunk_by: str) -> list[str]:
     """Return what to do where a larger arena works."""
     if answer.enough is None or answer.enough <= answer.arena_size:
         return []
-    return [f"what to do: {larger_or_shrink(answer.enough, answer.arena_size)}"]
+    return [f"what to do: {larger_or_shrink(answer.enough, shrunk_by)}"]
 
 
-def larger_or_shrink(enough: int, size: int) -> str:
-    """Return what to do about an arena of ``size`` bytes that is too small; ``enough`` is a multiple of 16."""
-    return (
-        f"declare alignas(16) uint8_t tensor_arena[{enough}], or look what shrink saves: "
-        f"tflm-sim shrink MODEL --goal {size}"
-    )
+def larger_or_shrink(enough: int, shrunk_by: str) -> str:
+    """Return what to do about an arena that is too small; ``enough`` bytes, a multiple of 16, are not."""
+    declared = f"declare alignas(16) uint8_t tensor_arena[{enough}]"
+    return f"{declared}, or look what shrink saves: {shrunk_by}" if shrunk_by else declared

@@ -13,7 +13,6 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL, named
 from tflm_sim.document_types import Count
 from tflm_sim.escape import code_span, printable
-from tflm_sim.names import command_line
 from tflm_sim.registry import part_lines
 from tflm_sim.report.circumstances import sentence_with_assumed
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
@@ -124,9 +123,13 @@ def verdict_lines(verdict: Verdict) -> list[str]:
         assert verdict.before is not None, "a growth has a start"
         lines.append(f"{verdict.growth:+,} B since the baseline of {format_size(verdict.before)}")
     if verdict.works is False and _is_too_large(verdict):
-        command = verdict.shrunk_by or command_line("tflm-sim", "shrink", verdict.name)
-        lines.append(f"this looks for rewritings that need less, with the same outputs: {command}")
+        lines += shrinking_lines(verdict.shrunk_by)
     return lines + settling_lines(verdict.answer, verdict.settled_by)
+
+
+def shrinking_lines(command: str) -> list[str]:
+    """Return the line with the command that looks for rewritings that need less; none where it is ""."""
+    return [f"this looks for rewritings that need less, with the same outputs: {command}"] if command else []
 
 
 def ram_lines(ram: RamBeside, *, has_sources: bool = False) -> list[str]:

@@ -1,7 +1,9 @@
-// Runs a model in one arena, and over banks with the planner of banks.h: for bank_boards.py.
+// Runs a model in one arena, and over banks with the planner of banks.h: for bank_boards.py. First each bank of BANKS
+// in its turn has one byte less, and a plan of other.h is for a buffer that lives longer.
 
 #include "bank_start.h"
 #include "banks.h"
+#include "other.h"
 
 extern "C" const unsigned char g_model[];
 alignas(16) static uint8_t one_arena[ONE_ARENA];
@@ -23,19 +25,33 @@ static void Run(MicroInterpreter& interpreter, int which) {
   }
 }
 
+template <typename Memory>
+static bool IsRefused(Memory& memory) {
+  alignas(MicroInterpreter) static unsigned char place[sizeof(MicroInterpreter)];
+  auto* variables = MicroResourceVariables::Create(memory.allocator(), 20);
+  auto* tried = new (place) MicroInterpreter(GetModel(g_model), Resolver(), memory.allocator(), variables);
+  return tried->AllocateTensors() != kTfLiteOk;
+}
+
 int main() {
   const Model* model = GetModel(g_model);
   MicroAllocator* allocator = MicroAllocator::Create(one_arena, sizeof one_arena);
   static MicroInterpreter alone(model, Resolver(), allocator, MicroResourceVariables::Create(allocator, 20));
   if (alone.AllocateTensors() != kTfLiteOk) Say("one arena fails\n");
   Run(alone, 0);
+  for (int less = 0; less < USED; ++less) {
+    tflm_banks::model::Memory memory(BANKS);
+    SayNumber("refused", memory.Check() != kTfLiteOk && IsRefused(memory));
+  }
+  const int less = -1;
+  tflm_banks::other::Memory other(BANKS);
+  SayNumber("refused", other.Check() == kTfLiteOk && IsRefused(other));
   static tflm_banks::model::Memory memory(BANKS);
-  SayNumber("check", memory.Check() != kTfLiteOk);
   static MicroInterpreter banked(model, Resolver(), memory.allocator(),
                                  MicroResourceVariables::Create(memory.allocator(), 20));
-  const int status = banked.AllocateTensors();
-  SayNumber("status", status);
-  if (status != kTfLiteOk) return 0;
+  const bool is_allocated = memory.Check() == kTfLiteOk && banked.AllocateTensors() == kTfLiteOk;
+  SayNumber("allocated", is_allocated);
+  if (!is_allocated) return 0;
   SayNumber("used", banked.arena_used_bytes());
   Run(banked, 1);
   SayNumber("differ", memcmp(outputs[0], outputs[1], sizeof outputs[0]) != 0);

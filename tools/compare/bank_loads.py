@@ -1,11 +1,14 @@
-"""Compare the loads and stores that are counted for ``--bank`` with what an emulated Cortex-M4 executes.
+"""Compare the loads and stores that are counted for ``--bank`` with what an emulated Cortex-M4 or M55 executes.
 
     python tools compare bank_loads --tflm CHECKOUT -I flatbuffers/include -I gemmlowp -I ruy \\
         --library libtflm.a --kernels reference MODEL...
 
-CHECKOUT is tensorflow/tflite-micro at 90b983c; of the libraries, built for cortex-m4 with TF_LITE_STATIC_MEMORY, the
+CHECKOUT is tensorflow/tflite-micro at 90b983c; of the libraries, built for the core with TF_LITE_STATIC_MEMORY, the
 first that has a kernel counts (for CMSIS-NN its kernels in front). The program is bank_loads.cc: one Invoke() in an
-arena in which no two buffers share a byte, so that every access belongs to one buffer. Unicorn calls back for each.
+arena in which no two buffers share a byte, so that every access belongs to one buffer. Of a Cortex-M4 Unicorn calls
+back for each. Of a Cortex-M55 (``--core cortex-m55``, built with -mfloat-abi=softfp), whose MVE Unicorn does not know,
+a plugin of QEMU counts (bank_loads_plugin.c, which is compiled first). ESP-NN where it is C is compiled for the
+Cortex-M4, too (``--kernels esp_nn`` or ``esp_nn_ansi``), and simulated for the ESP32.
 """
 
 from __future__ import annotations
@@ -15,8 +18,10 @@ import re
 import subprocess
 import sys
 import tempfile
+from array import array
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import frame
 
@@ -30,8 +35,24 @@ FLAGS = (
     "-funsigned-char -DTF_LITE_STATIC_MEMORY -nostartfiles -Wl,--gc-sections,-z,muldefs,-u,kVectors "
     "-Wl,-e,_start,--section-start=.vectors=0,-Ttext=0x40,-Tdata=0x20000000 --specs=nosys.specs"
 )
-ARENA, ARENA_BYTES, MODEL = 0x21000000, 0x1000000, 0x00800000
+ARENA_BYTES = 0x1000000
 _SECONDS = 300
+
+
+class Core(NamedTuple):
+    """Where the program's arena and model are in an emulated core's memory, and what else its build is told."""
+
+    arena: int
+    model: int
+    flags: tuple[str, ...]
+
+
+_MARK = 0x63000000
+CORES = {
+    "cortex-m4": Core(0x21000000, 0x00800000, ()),
+    "cortex-m55": Core(0x60000000, 0x62000000, ("-mfloat-abi=softfp", f"-DMARK={_MARK:#x}", "-DSTACK_END=0x20080000")),
+}
+"""The second one is QEMU's mps3-an547: its DDR is large enough, and its TCM holds code and data."""
 
 
 def add_build(parser: argparse.ArgumentParser) -> None:
@@ -55,24 +76,60 @@ def build(args: argparse.Namespace, source: str, out: Path, core: str, *more: st
         sys.exit(3)
 
 
-def executed(program: bytes, model: bytes) -> tuple[list[int], list[int], str]:
+Counts = Sequence[int]
+"""Bytes by address of the arena."""
+
+
+def executed(folder: Path, core: str, model: bytes) -> tuple[Counts, Counts, str]:
     """Return the bytes loaded and stored by address of the arena, and what the program says."""
+    if core == "cortex-m4":
+        return _in_unicorn((folder / "bank_loads.elf").read_bytes(), model)
+    return _in_qemu(folder, CORES[core], model)
+
+
+def _in_qemu(folder: Path, core: Core, model: bytes) -> tuple[Counts, Counts, str]:
+    plugin, counts, given = (folder / name for name in ("bank_loads.so", "counts", "model.tflite"))
+    if not plugin.exists():
+        compiler = ["cc", "-O2", "-shared", "-fPIC", str(HERE / "bank_loads_plugin.c"), "-o", str(plugin)]
+        subprocess.run(compiler, check=True)
+    given.write_bytes(model)
+    counts.unlink(missing_ok=True)
+    command = [
+        *("qemu-system-arm", "-M", "mps3-an547", "-nographic", "-semihosting-config", "enable=on,target=native"),
+        *("-kernel", str(folder / "bank_loads.elf")),
+        *("-device", f"loader,file={given},addr={core.model:#x},force-raw=on"),
+        *("-plugin", f"{plugin},out={counts},arena={core.arena:#x},bytes={ARENA_BYTES},mark={_MARK:#x}"),
+    ]
+    try:
+        run = subprocess.run(
+            command, capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return [], [], f"no end in {_SECONDS} s"
+    found = array("I")
+    if counts.exists():
+        found.frombytes(counts.read_bytes())
+    return found[:ARENA_BYTES], found[ARENA_BYTES:], run.stdout + run.stderr
+
+
+def _in_unicorn(program: bytes, model: bytes) -> tuple[Counts, Counts, str]:
     import unicorn
     from unicorn import arm_const as arm
 
     machine = unicorn.Uc(unicorn.UC_ARCH_ARM, unicorn.UC_MODE_THUMB | unicorn.UC_MODE_MCLASS)
     machine.ctl_set_cpu_model(arm.UC_CPU_ARM_CORTEX_M4)
-    for start, size in ((0, 0x1000000), (0x20000000, 0x400000), (ARENA, ARENA_BYTES), (0xE0000000, 0x100000)):
+    where = CORES["cortex-m4"]
+    for start, size in ((0, 0x1000000), (0x20000000, 0x400000), (where.arena, ARENA_BYTES), (0xE0000000, 0x100000)):
         machine.mem_map(start, size)
     for address, data in segments(program):
         machine.mem_write(address, data)
-    machine.mem_write(MODEL, model)
+    machine.mem_write(where.model, model)
     stack, start = (int.from_bytes(machine.mem_read(address, 4), "little") for address in (0, 4))
     machine.reg_write(arm.UC_ARM_REG_SP, stack)
     loads, stores, said, hooks = [0] * ARENA_BYTES, [0] * ARENA_BYTES, [], []
 
     def access(_: object, kind: int, address: int, size: int, *__: object) -> None:
-        (stores if kind == unicorn.UC_MEM_WRITE else loads)[address - ARENA] += size
+        (stores if kind == unicorn.UC_MEM_WRITE else loads)[address - where.arena] += size
 
     def ask(*_: object) -> None:
         what, pc = machine.reg_read(arm.UC_ARM_REG_R0), machine.reg_read(arm.UC_ARM_REG_PC)
@@ -82,7 +139,7 @@ def executed(program: bytes, model: bytes) -> tuple[list[int], list[int], str]:
         text = bytes(machine.mem_read(machine.reg_read(arm.UC_ARM_REG_R1), 256)).partition(b"\0")[0].decode("latin-1")
         if text == "BEGIN\n":  # Callbacks from the start would be in the way of instructions in IT blocks.
             kinds = unicorn.UC_HOOK_MEM_READ | unicorn.UC_HOOK_MEM_WRITE
-            hooks.append(machine.hook_add(kinds, access, begin=ARENA, end=ARENA + ARENA_BYTES - 1))
+            hooks.append(machine.hook_add(kinds, access, begin=where.arena, end=where.arena + ARENA_BYTES - 1))
             machine.ctl_flush_tb()
         elif text == "END\n":
             machine.hook_del(hooks.pop())
@@ -109,13 +166,14 @@ def segments(program: bytes) -> list[tuple[int, bytes]]:
     return found
 
 
-def compared(name: str, program: bytes, kernels: str) -> tuple[int, int, int, int, str]:
+def compared(name: str, folder: Path, core: str, kernels: str, *, is_listed: bool) -> tuple[int, int, int, int, str]:
     """Return bytes executed and counted, how far buffers are apart, the tail's bytes executed, and a remark."""
     model = load(name)
-    loads, stores, said = executed(program, bytes(model.source))
-    if not said.endswith("ok\n"):
+    loads, stores, said = executed(folder, core, bytes(model.source))
+    if not said.endswith("ok\n") or not loads:
         return 0, 0, 0, 0, re.sub(r"\s+", " ", said)[-60:]
-    simulation = simulate(model, "cortex-m4", kernels=kernels, planner="linear", resource_variables=40)
+    target = "esp32" if kernels.startswith("esp_nn") else core
+    simulation = simulate(model, target, kernels=kernels, planner="linear", resource_variables=40)
     counted = traffic(simulation)
     main = model.subgraphs[0]
     found = total = apart = 0
@@ -128,6 +186,9 @@ def compared(name: str, program: bytes, kernels: str) -> tuple[int, int, int, in
         found += sum(seen)
         total += loaded + stored
         apart += abs(seen[0] - loaded) + abs(seen[1] - stored)
+        if is_listed and seen != (loaded, stored):
+            what = f"tensor {info.tensor}" if info.scratch < 0 else f"scratch {info.scratch}"
+            print(f"    {what} of #{info.node}, {info.size:,} B: executed {seen}, counted {(loaded, stored)}")
     head = max((planned.end for planned in simulation.buffers), default=0)
     return found, total, apart, sum(loads[head:]) - counted.tail.loads, ", ".join(counted.by_element)
 
@@ -136,6 +197,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Execute and compare; the exit code is 1 where a kernel whose loops are known is more than 1 % off."""
     parser = frame.parser(__doc__)
     add_build(parser)
+    parser.add_argument("--core", choices=[*CORES], default="cortex-m4", help="that the libraries are built for")
+    parser.add_argument("--list", action="store_true", help="also print each buffer that differs")
     parser.add_argument("models", nargs="+", metavar="MODEL")
     args = parser.parse_args(arguments)
     table = frame.Table(
@@ -149,13 +212,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         }
     )
     code = 0
-    with tempfile.TemporaryDirectory() as folder:
-        elf = Path(folder) / "bank_loads.elf"
-        build(args, "bank_loads.cc", elf, "cortex-m4")
-        program = elf.read_bytes()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder, core = Path(temporary), CORES[args.core]
+        where = f"-DARENA={core.arena:#x}", f"-DMODEL={core.model:#x}"
+        build(args, "bank_loads.cc", folder / "bank_loads.elf", args.core, *where, *core.flags)
         for name in args.models:
             try:
-                found, total, apart, structs, remark = compared(name, program, args.kernels)
+                found, total, apart, structs, remark = compared(
+                    name, folder, args.core, args.kernels, is_listed=args.list
+                )
             except TflmSimError as error:
                 table.row(Path(name).name, None, None, None, None, str(error))
                 continue

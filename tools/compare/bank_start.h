@@ -6,6 +6,10 @@
 #include <cstdio>
 #include <cstring>
 
+#ifndef STACK_END
+#define STACK_END 0x20300000
+#endif
+
 int main();
 
 extern "C" {
@@ -58,7 +62,7 @@ void _start(void) {
 }
 extern void (*const kVectors[16])(void);
 [[gnu::section(".vectors"), gnu::used]] void (*const kVectors[16])(void) = {
-    reinterpret_cast<void (*)(void)>(0x20300000), _start, End, End, End, End, End, End,
+    reinterpret_cast<void (*)(void)>(STACK_END), _start, End, End, End, End, End, End,
     End, End, End, End, End, End, End, End};
 }
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from truth.program_forms import ANY_ARENA, FORMS, source_of
+from truth.program_forms import ANY_ARENA, FORMS, HEADERS, source_of
 
 KERNELS = (
     "conv", "depthwise_conv", "pooling", "reshape", "fully_connected", "softmax", "reduce", "quantize", "dequantize",
@@ -15,7 +15,7 @@ KERNELS = (
 )  # fmt: skip
 """Sources of the reference kernels that the programs need, of which a kernel library replaces some."""
 _MB = 1 << 20
-_GCC = Path("/usr/lib/gcc/arm-none-eabi")
+_GCC = Path("/usr/lib/gcc")
 _NEWLIB = Path("/usr/lib/arm-none-eabi")
 
 
@@ -27,7 +27,8 @@ class Core(NamedTuple):
         machine: The emulator and the machine.
         flash, ram: Addresses.
         flash_bytes, ram_bytes: Sizes.
-        libraries: The folder of its libraries, of newlib's and gcc's, for clang.
+        libraries: The folder of its libraries, of newlib's and gcc's, for clang; of picolibc's for RISC-V.
+        tools: What the names of GNU's tools begin with.
     """
 
     flags: str
@@ -37,10 +38,12 @@ class Core(NamedTuple):
     flash_bytes: int = 4 * _MB
     ram_bytes: int = _MB
     libraries: str = ""
+    tools: str = "arm-none-eabi"
 
 
 _FPU4 = "-mfloat-abi=hard -mfpu=fpv4-sp-d16"
 CORES = {
+    "cortex-m0": Core("-mcpu=cortex-m0", "arm -M mps2-an385", libraries="thumb/v6-m/nofp"),
     "cortex-m0plus": Core("-mcpu=cortex-m0plus", "arm -M mps2-an385", libraries="thumb/v6-m/nofp"),
     "cortex-m3": Core("-mcpu=cortex-m3", "arm -M mps2-an385", libraries="thumb/v7-m/nofp"),
     "cortex-m4": Core("-mcpu=cortex-m4", "arm -M mps2-an386", libraries="thumb/v7e-m/nofp"),
@@ -49,12 +52,20 @@ CORES = {
     "cortex-m7": Core(
         "-mcpu=cortex-m7 -mfloat-abi=hard -mfpu=fpv5-d16", "arm -M mps2-an500", libraries="thumb/v7e-m+dp/hard"
     ),
-    "cortex-m33": Core("-mcpu=cortex-m33 -mfloat-abi=hard", "arm -M mps2-an505", 0x10000000, 0x38000000),
-    "cortex-m55": Core(
-        "-mcpu=cortex-m55 -mfloat-abi=hard", "arm -M mps3-an547", 0x10000000, 0x30000000, _MB // 2, _MB // 2
+    "cortex-m33": Core(
+        "-mcpu=cortex-m33 -mfloat-abi=hard", "arm -M mps2-an505", 0x10000000, 0x38000000,
+        libraries="thumb/v8-m.main+fp/hard",
     ),
-}
-"""QEMU has no machine with a Cortex-M0+ and enough memory: a Cortex-M3 executes its instructions."""
+    "cortex-m55": Core(
+        "-mcpu=cortex-m55 -mfloat-abi=hard", "arm -M mps3-an547", 0x10000000, 0x30000000, _MB // 2, _MB // 2,
+        libraries="thumb/v8.1-m.main+mve/hard",
+    ),
+    "riscv32": Core(
+        "-march=rv32imac -mabi=ilp32", "riscv32 -M virt -bios none", 0x80000000, 0x80400000,
+        libraries="rv32imac/ilp32", tools="riscv64-unknown-elf",
+    ),
+}  # fmt: skip
+"""QEMU has no machine with a Cortex-M0 or M0+ and enough memory: a Cortex-M3 executes its instructions."""
 LAYOUT = """ENTRY(Reset)
 MEMORY { FLASH (rx): ORIGIN = FLASH_AT, LENGTH = FLASH_BYTES
  RAM (rwx): ORIGIN = RAM_AT, LENGTH = RAM_BYTES }
@@ -66,8 +77,9 @@ SECTIONS {
    __init_array_end = .; __fini_array_start = .; __fini_array_end = .; } >FLASH
  .ARM.exidx : { __exidx_start = .; *(.ARM.exidx* .ARM.extab*) __exidx_end = .; } >FLASH
  _sidata = LOADADDR(.data);
- .data : { . = ALIGN(8); _sdata = .; *(.data*) . = ALIGN(8); _edata = .; } >RAM AT>FLASH
- .bss (NOLOAD) : { . = ALIGN(16); _sbss = .; *(.bss*) *(COMMON) . = ALIGN(16); _ebss = .; } >RAM
+ .data : { . = ALIGN(8); _sdata = .; *(.data*) __global_pointer$ = . + 0x800; *(.sdata*) . = ALIGN(8); _edata = .;
+   } >RAM AT>FLASH
+ .bss (NOLOAD) : { . = ALIGN(16); _sbss = .; *(.sbss*) *(.bss*) *(COMMON) . = ALIGN(16); _ebss = .; } >RAM
  .arena (NOLOAD) : { . = ALIGN(16); *(.arena*) . = ALIGN(16); } >RAM
  end_of_data = .;
 }
@@ -85,12 +97,14 @@ class Library(NamedTuple):
         includes: Folders of the headers of flatbuffers, gemmlowp and ruy.
         kernels: "reference", "cmsis_nn" or "esp_nn".
         kernels_from: A checkout of that kernel library, None for the reference kernels.
+        picolibc: The folder of picolibc for RISC-V, whose compiler comes without a C library.
     """
 
     tflm: Path
     includes: tuple[Path, ...]
     kernels: str
     kernels_from: Path | None
+    picolibc: Path | None = None
 
 
 class Builder:
@@ -118,19 +132,32 @@ class Builder:
             *([kernels, kernels / "include", kernels / "Include"] if kernels else []),
         ]
         self._flags = [
-            *shlex.split(self.core.flags), *shlex.split(flags), *COMMON, *DEFINES, "-mthumb",
+            *shlex.split(self.core.flags), *COMMON, *shlex.split(flags), *DEFINES,
+            *(["-mthumb"] if self.core.tools == "arm-none-eabi" else []),
             *(f"-I{place}" for place in includes),
             *([f"-D{library.kernels.upper()}", "-DCONFIG_NN_OPTIMIZED"] if kernels else []),
         ]  # fmt: skip
+        newest = max((_NEWLIB / "include" / "c++").iterdir())
+        self._libc, self._libstdcxx = _NEWLIB, ["-lstdc++"]
         if not self._gcc:
-            newest = max((_NEWLIB / "include" / "c++").iterdir())
-            where = self.core.libraries
-            self._flags += [
-                "--target=arm-none-eabi", "-nostdlibinc", f"-isystem{newest}",
-                f"-isystem{newest / 'arm-none-eabi' / where}", f"-isystem{_NEWLIB / 'include'}",
-            ]  # fmt: skip
+            self._flags += [f"--target={self.core.tools.replace('riscv64', 'riscv32')}", "-nostdlibinc"]
+        if self.core.tools != "arm-none-eabi":
+            if library.picolibc is None:
+                raise SystemExit(f"{core}: --picolibc is missing")
+            self._libc, self._libstdcxx = library.picolibc, []
+            # C++'s headers are those of the other compiler: what the forms use of them is the same.
+            other = newest / "arm-none-eabi" / CORES["cortex-m4"].libraries
+            self._flags += [f"-isystem{place}" for place in (newest, other, self._libc / "include")]
+        elif not self._gcc:
+            places = (newest, newest / "arm-none-eabi" / self.core.libraries, _NEWLIB / "include")
+            self._flags += [f"-isystem{place}" for place in places]
         log = (library.tflm / "tensorflow/lite/micro/debug_log.h").read_text("utf-8")
-        self._program_flags = ["-DREGISTRATION=TFLMRegistration", *([] if "va_list" in log else ["-DLOGS_WORDS"])]
+        kernel = (library.tflm / "tensorflow/lite/micro/kernels/kernel_util.h").read_text("utf-8")
+        is_own = "TFLMRegistration" in kernel
+        self._program_flags = [
+            f"-DREGISTRATION={'TFLM' if is_own else 'TfLite'}Registration",
+            *([] if "va_list" in log else ["-DLOGS_WORDS"]),
+        ]
         self._program_flags.append(f"-DMODEL_BYTES={model.stat().st_size}")
         self._program_flags.append(f"-DMIDDLE_OF_RAM={self.core.ram + self.core.ram_bytes // 2:#x}")
         self._program_flags.append(f"-DEND_OF_RAM={self.core.ram + self.core.ram_bytes:#x}")
@@ -143,27 +170,32 @@ class Builder:
         layout = LAYOUT.replace("FLASH_AT", hex(self.core.flash)).replace("RAM_AT", hex(self.core.ram))
         layout = layout.replace("FLASH_BYTES", str(self.core.flash_bytes))
         (self.folder / "layout.ld").write_text(layout.replace("RAM_BYTES", str(self.core.ram_bytes)))
+        self._compiled_model = self.folder / f"{model.stem}.o"
         self._all_headers = self.folder / "all.h"
         self._library = self.folder / "libtflm.a"
         if not self._all_headers.exists():
             self._build_headers()
         if not self._library.exists():
             self._build_library(library)
+        if not self._compiled_model.exists():
+            self._compile(self._model, self._compiled_model)
 
     def _compiler(self, source: Path) -> list[str | Path]:
         is_c = source.suffix == ".c"
-        program = (
-            ("arm-none-eabi-gcc" if is_c else "arm-none-eabi-g++") if self._gcc else "clang" if is_c else "clang++"
-        )
+        program = f"{self.core.tools}-{'gcc' if is_c else 'g++'}" if self._gcc else "clang" if is_c else "clang++"
         headers = () if is_c else ("-include", self._all_headers)
         return [program, *self._flags, *(() if is_c else CXX), *headers]
 
+    def _compile(self, source: Path, built: Path) -> None:
+        subprocess.run([*self._compiler(source), "-c", source, "-o", built], check=True)
+
     def _build_headers(self) -> None:
-        """Compile once what nearly all sources include: that is most of the time that each takes."""
-        names = ("micro_interpreter.h", "micro_resource_variable.h", "micro_utils.h")
-        self._all_headers.write_text("".join(f'#include "tensorflow/lite/micro/{name}"\n' for name in names), "utf-8")
+        """Compile once what the sources include: that is most of the time that each takes."""
+        self._all_headers.write_text(HEADERS, "utf-8")
         compiled = self._all_headers.with_suffix(".h.gch" if self._gcc else ".h.pch")
-        command = [*self._compiler(self._all_headers)[:-2], "-x", "c++-header", self._all_headers, "-o", compiled]
+        also = [] if self._gcc else ["-fpch-instantiate-templates"]
+        headers = self._all_headers
+        command = [*self._compiler(headers)[:-2], *also, "-x", "c++-header", headers, "-o", compiled]
         subprocess.run(command, check=True)
 
     def _build_library(self, library: Library) -> None:
@@ -192,9 +224,11 @@ class Builder:
         objects = []
         for source in sources:
             built = self.folder / (source.as_posix().strip("/").replace("/", "_") + ".o")
-            subprocess.run([*self._compiler(source), "-c", source, "-o", built], check=True)
+            self._compile(source, built)
             objects.append(built)
-        subprocess.run(["arm-none-eabi-gcc-ar" if self._gcc else "llvm-ar", "rcs", self._library, *objects], check=True)
+        subprocess.run(
+            [f"{self.core.tools}-gcc-ar" if self._gcc else "llvm-ar", "rcs", self._library, *objects], check=True
+        )
         for built in objects:
             built.unlink()
 
@@ -211,11 +245,12 @@ class Builder:
         link = ["-T", str(self.folder / "layout.ld"), "-nostartfiles"]
         link += [] if "--no-gc-sections" in flags else ["-Wl,--gc-sections"]
         end = ["--specs=nosys.specs", "-lm"]
-        if not self._gcc:
-            newest = max(_GCC.iterdir())
-            folders = (_NEWLIB / "lib" / self.core.libraries, newest / self.core.libraries)
-            end = ["-nostdlib", "-fuse-ld=lld", *(f"-L{each}" for each in folders), "-lstdc++", "-lm", "-lc", "-lgcc"]
-        sources = [source, self._model, self._library]
+        if not self._gcc or self.core.tools != "arm-none-eabi":
+            newest = max((_GCC / self.core.tools).iterdir())
+            folders = (f"-L{each / self.core.libraries}" for each in (self._libc / "lib", newest))
+            linker = [] if self._gcc else ["-fuse-ld=lld"]
+            end = ["-nostdlib", *linker, *folders, *self._libstdcxx, "-lm", "-lc", "-lgcc"]
+        sources = [source, self._compiled_model, self._library]
         subprocess.run(
             [*self._compiler(source), *shlex.split(flags), *defined, *link, *sources, *end, "-o", built],
             check=True,

@@ -1,4 +1,4 @@
-"""The forms of the programs that ``python tools truth programs`` builds: our own text, in C++ for a Cortex-M.
+"""The forms of the programs that ``python tools truth programs`` builds: our own text, in C++ for any core.
 
 A form is what ``main()`` does with TFLM: how its arena, its interpreter and its resolver are made. In it SIZE is the
 arena's size that is passed, ARENA the bytes that it has, ``M`` the model, ``r`` a resolver with all operators, and
@@ -386,7 +386,7 @@ FORMS = {
     ),
 }
 """Each form by its name."""
-SOURCE = r"""
+HEADERS = r"""
 #include <array>
 #include <cstdarg>
 #include <cstdint>
@@ -410,6 +410,10 @@ SOURCE = r"""
 #include "tensorflow/lite/micro/recording_micro_allocator.h"
 #include "tensorflow/lite/micro/recording_micro_interpreter.h"
 #include "tensorflow/lite/schema/schema_generated.h"
+"""
+"""What a program includes."""
+SOURCE = r"""
+HEADERS
 extern "C" {
 extern const unsigned char g_model[];
 extern uint32_t _sidata, _sdata, _edata, _sbss, _ebss, _estack;
@@ -419,6 +423,17 @@ void __libc_init_array();
 void _init() {}
 void _fini() {}
 void *__dso_handle;
+#ifdef __riscv
+static int debugger(int what, const void *with) {
+  register int a0 __asm("a0") = what;
+  register const void *a1 __asm("a1") = with;
+  __asm volatile(".balign 16\n.option push\n.option norvc\nslli x0, x0, 0x1f\nebreak\nsrai x0, x0, 7\n.option pop"
+                 : "+r"(a0) : "r"(a1) : "memory");
+  return a0;
+}
+#define SWITCH_STACK(top, function) \
+  { void *to = top; __asm volatile("mv sp, %0\n call " #function : : "r"(to) : "memory"); }
+#else
 static int debugger(int what, const void *with) {
   register int r0 __asm("r0") = what;
   register const void *r1 __asm("r1") = with;
@@ -427,9 +442,10 @@ static int debugger(int what, const void *with) {
 }
 #define SWITCH_STACK(top, function) \
   { void *to = top; void (*run)() = function; __asm volatile("mov sp, %0\n blx %1" : : "r"(to), "r"(run) : "memory"); }
+#endif
 [[noreturn]] void end(int status) { for (;;) debugger(0x18, (void *)(status ? 0x20023 : 0x20026)); }
 __attribute__((aligned(4))) void Fault() { end(1); }
-void Reset() {
+void Start() {
 #ifdef __ARM_FP
   *(volatile uint32_t *)0xE000ED88 |= 0xF << 20;
 #endif
@@ -439,8 +455,21 @@ void Reset() {
   main();
   end(0);
 }
+#ifdef __riscv
+__attribute__((naked, section(".vectors"), used)) void Reset() {
+  __asm volatile(".option push\n.option norelax\nla gp, __global_pointer$\n.option pop\n"
+                 "la sp, _estack\nla t0, Fault\ncsrw mtvec, t0\nj Start");
+}
+void *sbrk(ptrdiff_t size) { static char *at = end_of_data; char *was = at; at += size; return was; }
+void __cxa_pure_virtual() { end(1); }
+void abort() { end(1); }
+void __assert_func(const char *, int, const char *, const char *) { end(1); }
+int __cxa_atexit(void (*)(void *), void *, void *) { return 0; }
+#else
+void Reset() { Start(); }
 __attribute__((section(".vectors"), used)) void *const vectors[] = {
     &_estack, (void *)Reset, (void *)Fault, (void *)Fault, (void *)Fault, (void *)Fault, (void *)Fault};
+#endif
 void *_sbrk(int size) { static char *at = end_of_data; char *was = at; at += size; return was; }
 void _exit(int status) { end(status); }
 int _write(int, const char *, int size) { return size; }
@@ -469,6 +498,14 @@ void *operator new[](size_t size) { return malloc(size); }
 void operator delete(void *at) noexcept { free(at); }
 void operator delete(void *at, size_t) noexcept { free(at); }
 void operator delete[](void *at) noexcept { free(at); }
+#ifdef __riscv
+namespace std {
+void __throw_bad_function_call() { ::end(1); }
+void __throw_length_error(const char *) { ::end(1); }
+void __throw_bad_alloc() { ::end(1); }
+void __throw_bad_array_new_length() { ::end(1); }
+}
+#endif
 namespace tflite {
 void InitializeTarget() {}
 uint32_t ticks_per_second() { return 0; }
@@ -510,5 +547,9 @@ def source_of(form: Form) -> str:
     """Return the text of a program of a form."""
     adds = " ".join(f"r.{add}();" for add in RESOLVER if add != "AddSoftmax")
     does = form.does if " r;" in form.does else f"static Resolver r; ADD_ALL(r) {form.does}"
-    text = SOURCE.replace("\nBEFORE\n", f"\n{form.before}\n").replace(" ADDS\n", f" {adds}\n")
+    text = (
+        SOURCE.replace("\nHEADERS\n", HEADERS)
+        .replace("\nBEFORE\n", f"\n{form.before}\n")
+        .replace(" ADDS\n", f" {adds}\n")
+    )
     return text.replace("  FORM\n", f"  {does}\n").replace("OPERATORS", str(len(RESOLVER)))

@@ -2,19 +2,21 @@ r"""Build programs with real TFLM in many forms, run them in QEMU, and ask each 
 
     python tools truth programs --tflm CHECKOUT --flatbuffers DIR --gemmlowp DIR --ruy DIR --model MODEL.tflite \
         --work DIR [--core cortex-m4] [--compiler clang] [--flags=-Os,-O2] [--program-flags=-g,-O0,-gsplit-dwarf,-s] \
-        [--kernels cmsis_nn=DIR] [--form NAME]
-    python tools truth programs --work DIR [--ask-again]
+        [--kernels cmsis_nn=DIR] [--picolibc DIR] [--form NAME | --share 0/10] [--others 2]
+    python tools truth programs --work DIR [--work DIR] [--ask-again]
 
 It is given all sources and fetches nothing. Each program is a row of {form x core x flags x flags of the program x
 TFLM x kernels}; the library is built once for each but the first and fourth. The smallest arena is found by bisection
 in QEMU, then the program is built with that arena, and with a byte less, and asked about; a form that works in no
 arena is asked about with a large one. Rows stand in programs.jsonl in the folder --work, and one that is there is not
-made again. Without --tflm those rows are counted; --ask-again asks each once more.
+made again. --share 0/10 builds every tenth form, from the first on, then from the second on for the next of {core x
+flags x flags of the program}. Without --tflm those rows are counted; --ask-again asks each once more.
 
 An answer is wrong where it says yes (exit code 0) of what fails, or no (1) of what works, or where its size is another
 one (read, it may be that of another address of the arena: up to 12 bytes more). Right is a yes or a no, or a condition
 with the right size; the others are refused. The table has them by verb, with the mean seconds (without the start of
-Python). The model's operators must be among RESOLVER's (program_forms).
+Python). The last line counts whether the sizes that conditions name work in QEMU, and a byte less not. The model's
+operators must be among RESOLVER's (program_forms).
 """
 
 from __future__ import annotations
@@ -39,9 +41,6 @@ from truth.program_forms import ANY_ARENA, FORMS
 
 from tflm_sim.cli import main as tflm_sim
 
-_OTHERS = 2
-"""Verbs that are asked of a program besides ``firmware`` and ``firmware --run``, others of each program: all of them
-answer from one description."""
 KINDS = ("exact", "condition", "refused", "wrong")
 _TOML = '[[firmware]]\nfirmware = "{program}"\nlimit = {arena}\nmodels = ["{model}"]\nrun = {run}\n'
 
@@ -71,8 +70,12 @@ def said(words: list[str], folder: Path) -> tuple[int, str, float]:
         return code, out.read().decode("utf-8", "replace"), seconds
 
 
-def asked(row: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return what each verb says of a program: exit code, answer, size in bytes or None, doubts, seconds."""
+def asked(row: dict[str, Any], count: int) -> dict[str, dict[str, Any]]:
+    """Return what each verb says of a program: exit code, answer, size in bytes or None, doubts, seconds.
+
+    Besides ``firmware`` and ``firmware --run`` it asks ``count`` others, other ones of each program: all of them
+    answer from one description.
+    """
     program, model, arena = (str(row[each]) for each in ("program", "model", "arena"))
     verbs = {
         "firmware": ["firmware", program, "--json"],
@@ -85,7 +88,7 @@ def asked(row: dict[str, Any]) -> dict[str, dict[str, Any]]:
         "toml, run": ["check", "--json"],
     }
     others = list(verbs)[2:]
-    for verb in random.Random(program).sample(others, len(others) - _OTHERS):
+    for verb in random.Random(program).sample(others, len(others) - count):
         del verbs[verb]
     answers = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -115,6 +118,28 @@ def asked(row: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return answers
 
 
+def is_condition(answer: dict[str, Any]) -> bool:
+    """Return whether an answer hangs on a condition."""
+    words = answer["answer"]
+    return answer["code"] == 3 and (words == "if" or ", if " in words or "depends" in words)
+
+
+def named_sizes(builder: Builder, row: dict[str, Any], own: str) -> dict[str, list[bool]]:
+    """Return the sizes that conditions name, each with whether it works in QEMU, and whether a byte less does."""
+    form = FORMS[row["form"]]
+    if form.fails or form.is_of_program or not form.invokes:
+        return {}
+    sizes = {answer["size"] for answer in row["answers"].values() if is_condition(answer)} - {None}
+    smallest = row["smallest"]
+    return {
+        str(size): [
+            each == smallest or (each + 1 != smallest and builder.works(builder.program(row["form"], each, own)))
+            for each in (size, size - 1)
+        ]
+        for size in sorted(sizes)
+    }
+
+
 def kind_of(verb: str, answer: dict[str, Any], row: dict[str, Any]) -> str:
     """Return whether an answer is exact, hangs on a condition, is refused, is wrong, or of something else ("")."""
     form = FORMS[row["form"]]
@@ -124,7 +149,6 @@ def kind_of(verb: str, answer: dict[str, Any], row: dict[str, Any]) -> str:
     is_of_size, is_executed = verb.startswith("size"), verb.endswith(("run", "executed"))
     if code not in (0, 1, 3, *([4] if is_of_size else ())) or "Traceback" in words:
         return "wrong"
-    is_condition = words == "if" or ", if " in words or "depends" in words
     if is_of_size:
         # It says how much is needed, whatever the program's arena is.
         does_work = row["smallest"] is not None
@@ -137,8 +161,8 @@ def kind_of(verb: str, answer: dict[str, Any], row: dict[str, Any]) -> str:
         # What is read says the most that any address of the arena may need.
         most = row["smallest"] + (0 if is_executed else 12)
         if not row["smallest"] <= size <= most:
-            return "wrong" if code != 3 else "condition, other size" if is_condition else "refused"
-    return "exact" if code != 3 else "condition" if is_condition else "refused"
+            return "wrong" if code != 3 else "condition, other size" if is_condition(answer) else "refused"
+    return "exact" if code != 3 else "condition" if is_condition(answer) else "refused"
 
 
 def table(rows: Iterable[dict[str, Any]]) -> bool:
@@ -147,7 +171,10 @@ def table(rows: Iterable[dict[str, Any]]) -> bool:
     seconds: Counter[str] = Counter()
     programs: Counter[str] = Counter()
     conditions: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
     for row in rows:
+        for works, less_works in row.get("named", {}).values():
+            sizes["fails" if not works else "works, and so does a byte less" if less_works else "works exactly"] += 1
         programs[Path(row["program"]).parent.name] += 1
         for verb, answer in row["answers"].items():
             kind = kind_of(verb, answer, row)
@@ -168,6 +195,7 @@ def table(rows: Iterable[dict[str, Any]]) -> bool:
     for verb, by in counted.items():
         each = [f"{by[kind]:>24}" if " " in kind else f"{by[kind]:>11}" for kind in kinds]
         print(f"{verb:<20}{''.join(each)}{seconds[verb] / by.total():>11.1f}")
+    print("sizes that conditions name: " + ", ".join(f"{count} {what}" for what, count in sizes.items()))
     return not any(by["wrong"] for by in counted.values())
 
 
@@ -205,8 +233,8 @@ def rows_of(builder: Builder, model: Path, name: str, own: str, near: int | None
 def main() -> int:
     """Build, run and ask; return 1 where an answer is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=Path, required=True)
-    for name in ("tflm", "flatbuffers", "gemmlowp", "ruy", "model"):
+    parser.add_argument("--work", type=Path, required=True, action="append")
+    for name in ("tflm", "flatbuffers", "gemmlowp", "ruy", "model", "picolibc"):
         parser.add_argument(f"--{name}", type=Path)
     parser.add_argument("--core", action="append", choices=CORES)
     parser.add_argument("--compiler", default="gcc", choices=("gcc", "clang"))
@@ -214,21 +242,36 @@ def main() -> int:
     parser.add_argument("--flags", default="-Os", help="one library for each, separated by commas")
     parser.add_argument("--program-flags", default="-g", help="one program for each, with each library")
     parser.add_argument("--form", action="append", choices=FORMS)
+    parser.add_argument("--share", default="0/1", help="every which form, and the first")
+    parser.add_argument("--others", type=int, default=2, help="verbs besides firmware and firmware --run")
     parser.add_argument("--ask-again", action="store_true")
     given = parser.parse_args()
-    record = given.work / "programs.jsonl"
-    rows = [json.loads(line) for line in record.read_text("utf-8").splitlines()] if record.exists() else []
+    records = [work / "programs.jsonl" for work in given.work]
+    rows = [json.loads(line) for each in records if each.exists() for line in each.read_text("utf-8").splitlines()]
     if given.ask_again:
-        rows = [{**row, "answers": asked(row)} for row in rows if given.form is None or row["form"] in given.form]
+        rows = [
+            {**row, "answers": asked(row, given.others)}
+            for row in rows
+            if given.form is None or row["form"] in given.form
+        ]
     if given.tflm is None:
         return 0 if table(rows) else 1
     kernels, _, kernels_from = given.kernels.partition("=")
     includes = (given.flatbuffers / "include", given.gemmlowp, given.ruy)
-    library = Library(given.tflm.resolve(), includes, kernels, Path(kernels_from) if kernels_from else None)
+    library = Library(
+        given.tflm.resolve(), includes, kernels, Path(kernels_from) if kernels_from else None, given.picolibc
+    )
+    first, every = map(int, given.share.split("/"))
+    turns = itertools.count(first)
     for core, flags in itertools.product(given.core or ["cortex-m4"], given.flags.split(",")):
-        builder = Builder(given.work.resolve(), library, core, given.compiler, flags, given.model)
+        builder = Builder(given.work[0].resolve(), library, core, given.compiler, flags, given.model)
         near = None
-        for own, name in itertools.product(given.program_flags.split(","), given.form or FORMS):
+        shared = (
+            (own, name)
+            for own, turn in zip(given.program_flags.split(","), turns, strict=False)
+            for name in list(given.form or FORMS)[turn % every :: every]
+        )
+        for own, name in shared:
             done = [row for row in rows if (row["build"], row["form"], row["flags"]) == (builder.name, name, own)]
             near = next((row["smallest"] for row in done), near)
             if done:
@@ -239,10 +282,11 @@ def main() -> int:
                 print(f"not built: {builder.name}: {name} {own}: {(error.stderr or b'').decode()[-300:]}", flush=True)
                 continue
             for row in made:
-                row = {"build": builder.name, "flags": own, **row, "answers": asked(row)}
+                row = {"build": builder.name, "flags": own, **row, "answers": asked(row, given.others)}
+                row["named"] = named_sizes(builder, row, own)
                 near = row["smallest"] or near
                 rows.append(row)
-                with record.open("a", encoding="utf-8") as to:
+                with records[0].open("a", encoding="utf-8") as to:
                     to.write(json.dumps(row) + "\n")
     return 0 if table(rows) else 1
 

@@ -100,13 +100,13 @@ def test_small_buffers_that_always_fit_beside_the_large_ones_are_no_choices() ->
     assert (found.cost, found.lower_bound) == (14_016, 14_016)
 
 
-def test_three_hundred_operators_take_seconds_and_an_answer_has_its_bound() -> None:
+def test_three_hundred_operators_are_solved_to_the_end_and_the_answer_has_its_bound() -> None:
     rng = random.Random(5)
     buffers = [Buffer(16 * rng.randint(8, 600), time, time + rng.choice([2, 2, 2, 3, 9])) for time in range(300)]
     costs = [[0, each.size * rng.randint(2, 60)] for each in buffers]
-    found = assign(buffers, costs, [20_000, 200_000], time_limit=20)
+    found = assign(buffers, costs, [20_000, 200_000])
     assert isinstance(found, BankPlan)
-    assert found.lower_bound <= found.cost <= 1.01 * found.lower_bound
+    assert (found.cost, found.lower_bound) == (4_184_656, 4_184_656)
 
 
 def test_a_knapsack_of_buffers_that_come_and_go_together_is_solved_by_the_bytes_that_are_taken() -> None:

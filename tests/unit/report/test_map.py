@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -22,7 +23,11 @@ from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.targets.presets import preset
 
 M4 = Configuration(preset("cortex-m4"))
-PICTURES = {name: take_picture(load(sample_path(name)), M4) for name in SAMPLES}
+
+
+@cache
+def picture_of(name: str) -> Picture:
+    return take_picture(load(sample_path(name)), M4)
 
 
 def columns(text: str) -> int:
@@ -31,12 +36,12 @@ def columns(text: str) -> int:
 
 @given(st.sampled_from(SAMPLES), st.integers(40, 250))
 def test_no_line_is_wider_than_the_terminal(name: str, width: int) -> None:
-    assert max(map(columns, map_lines(PICTURES[name], width=width))) <= width
+    assert max(map(columns, map_lines(picture_of(name), width=width))) <= width
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_colours_change_nothing_but_colours(name: str) -> None:
-    plain, colored = map_lines(PICTURES[name]), map_lines(PICTURES[name], color=True)
+    plain, colored = map_lines(picture_of(name)), map_lines(picture_of(name), color=True)
     assert not any("\x1b" in line for line in plain)
     stripped = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in colored]
     rows = [line for line in plain if line.endswith(("|", "|<"))]
@@ -45,7 +50,7 @@ def test_colours_change_nothing_but_colours(name: str) -> None:
 
 
 def test_the_fullest_operator_is_marked_and_its_buffers_are_named() -> None:
-    lines = map_lines(PICTURES["residual"], width=100)
+    lines = map_lines(picture_of("residual"), width=100)
     (marked,) = [line for line in lines if line.endswith("|<")]
     assert marked.startswith("#2 CONV_2D")
     assert any(line.startswith("< fullest in #2 CONV_2D: ") for line in lines)
@@ -86,7 +91,7 @@ def test_texts_fit_their_columns(text: str, width: int, shown: str) -> None:
 
 
 def test_a_stage_is_drawn_with_what_is_taken_in_its_last_step() -> None:
-    lines = map_lines(PICTURES["sine"], width=60)
+    lines = map_lines(picture_of("sine"), width=60)
     assert "structs            rrrrr......................============|" in lines
     assert "init               rrrrr.............=====================|" in lines
 
@@ -104,10 +109,10 @@ def test_operators_have_whole_names_and_rows_that_stand_for_several_have_a_headi
     many = take_picture(parse(builder.build(inputs=tensors[:1], outputs=tensors[-1:])), M4)
     lines = map_lines(many, width=80)
     assert "Invoke(), of each 3 operators in turn the one with most bytes" in lines
-    assert "Invoke()" in map_lines(PICTURES["residual"], width=80)
+    assert "Invoke()" in map_lines(picture_of("residual"), width=80)
     names = [line[:24].split("  ")[0] for line in lines if line.startswith("#")]
     assert names[:3] == ["#0 HARD_SWISH", "#2 HARD_SWISH", "#5 HARD_SWISH"]
-    assert "#1 DEPTHWISE_CONV_2D" in "\n".join(map_lines(PICTURES["mobilenet_v1_025"], width=60))
+    assert "#1 DEPTHWISE_CONV_2D" in "\n".join(map_lines(picture_of("mobilenet_v1_025"), width=60))
 
 
 Make = Callable[..., Picture]

@@ -20,16 +20,17 @@ from tflm_sim.report.verdict_text import (
 )
 from tflm_sim.targets.boards import BOARDS
 
+SHRUNK_BY = "tflm-sim shrink m --goal 9"
 M4 = configure("cortex-m4", kernels="reference")
 
 
 def verdict(
     needed: int | None = 64, limit: int | None = 100, fits: bool | None = True, before: int | None = None, **facts: Any
 ) -> Verdict:
-    return Verdict("m", "m on t", needed, limit, fits, before, **{"smallest": needed, **facts})
+    return Verdict("m", "m on t", needed, limit, fits, before, **{"smallest": needed, "shrunk_by": SHRUNK_BY, **facts})
 
 
-TOO_LARGE = "this looks for rewritings that need less, with the same outputs: tflm-sim shrink m"
+TOO_LARGE = f"this looks for rewritings that need less, with the same outputs: {SHRUNK_BY}"
 NEXT = "the smallest arena is 60 B; what is needed is the next multiple of 16"
 
 
@@ -44,6 +45,7 @@ NEXT = "the smallest arena is 60 B; what is needed is the next multiple of 16"
         (verdict(smallest=None), ["yes: needs 64 B of 100 B, 36 B to spare"]),
         (verdict(fits=False, reason="r"), ["no: r"]),
         (verdict(fits=False, reason="r", limit=60), ["no: r", TOO_LARGE]),
+        (verdict(fits=False, reason="r", limit=60, shrunk_by=""), ["no: r"]),
         (verdict(fits=False, reason="r", limit=60, smallest=60), ["no: r", NEXT, TOO_LARGE]),
         (verdict(fits=False, reason="r", limit=64), ["no: r"]),
         (verdict(fits=False, reason="r", limit=60, smallest=None), ["no: r"]),

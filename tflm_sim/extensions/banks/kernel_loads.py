@@ -5,15 +5,15 @@ shapes that it does not know; the operator is then counted by element, and named
 
 Source: tensorflow/lite/micro/kernels and tensorflow/lite/kernels/internal/reference @ 90b983c; Source/ of CMSIS-NN @
 4ab83cc, built for cores with DSP instructions, or for MVE by GCC. ``python tools compare bank_loads`` compares each
-but those for MVE with what an emulated Cortex-M4 loads and stores.
+with what an emulated Cortex-M4 or Cortex-M55 loads and stores.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
+from math import fmod, prod
 
-from tflm_sim.extensions.banks.operation import TAIL, Operation, element, windows
+from tflm_sim.extensions.banks.operation import TAIL, Operation, Windows, element, windows
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.model.types import TensorType
 from tflm_sim.targets.kernel_library import KernelLibrary
@@ -317,15 +317,51 @@ _REFERENCE: dict[str, Row] = {
 # -- CMSIS-NN with DSP instructions -----------------------------------------------------------------------------------
 
 
+def _fours(count: int) -> int:
+    """Return how many passes so many rows take: four in one, what is left one by one."""
+    return count // 4 + count % 4
+
+
 def _pairs(count: int) -> int:
     """Return how many passes over the input so many output channels take, two a pass."""
     return -(-count // 2)
 
 
+def _cmsis_conv_of_words(op: Operation, *, has_mve: bool) -> bool:
+    """arm_convolve_s16: two columns against two channels at a time; with MVE four columns against one."""
+    image, kernel = op.input(0), op.input(1)
+    if image is None or kernel is None or not _is(op, INT16) or kernel.type != INT8:
+        return False if _is(op, INT8, INT16) else _conv(op)
+    output = op.outputs[0]
+    channels, height, width, depth = kernel.shape
+    if depth != image.shape[3]:
+        return False
+    moved, column = windows(op, image, (height, width), output), height * width * depth
+    batch, per_image = output.shape[0], output.shape[1] * output.shape[2]
+    op.load(image, moved.taps * depth, 2)
+    op.store("scratch0", moved.positions * column, 2)
+    of_pairs = (per_image - per_image % 2) * _pairs(channels) + per_image % 2 * channels
+    op.load("scratch0", batch * (per_image * channels if has_mve else of_pairs) * column, 2)
+    op.store(output, output.flat_size, 2)
+    op.load(TAIL, batch * (_fours(per_image) if has_mve else per_image) * channels, _QUANTIZER)
+    return True
+
+
+def _cmsis_fully_connected_of_words(op: Operation, passes: Callable[[int], int]) -> bool:
+    source, kernel = op.input(0), op.input(1)
+    if source is None or kernel is None or not _is(op, INT16) or kernel.type != INT8:
+        return False if _is(op, INT8, INT16) else _fully_connected(op)
+    output = op.outputs[0]
+    rows, depth = kernel.shape[-2], kernel.shape[-1]
+    op.load(source, output.flat_size // rows * depth * passes(rows), 2)
+    op.store(output, output.flat_size, 2)
+    return True
+
+
 def _cmsis_conv(op: Operation) -> bool:
     image, kernel = op.input(0), op.input(1)
     if image is None or kernel is None or not _is(op, INT8) or kernel.type != INT8:
-        return False if _is(op, INT8, INT16) else _conv(op)
+        return _cmsis_conv_of_words(op, has_mve=False)
     output = op.outputs[0]
     channels, height, width, depth = kernel.shape
     moved = windows(op, image, (height, width), output)
@@ -369,7 +405,7 @@ def _cmsis_depthwise_conv(op: Operation) -> bool:
 def _cmsis_fully_connected(op: Operation) -> bool:
     source, kernel = op.input(0), op.input(1)
     if source is None or kernel is None or not _is(op, INT8) or kernel.type != INT8:
-        return False if _is(op, INT8, INT16) else _fully_connected(op)
+        return _cmsis_fully_connected_of_words(op, _pairs)
     output = op.outputs[0]
     rows, depth = kernel.shape[-2], kernel.shape[-1]
     op.load(source, output.flat_size // rows * depth * _pairs(rows))
@@ -377,7 +413,7 @@ def _cmsis_fully_connected(op: Operation) -> bool:
     return _each_output(op, output, is_quantized=scales > 1)
 
 
-def _cmsis_lstm(op: Operation) -> bool:
+def _cmsis_lstm(op: Operation, *, passes: Callable[[int], int] = _pairs) -> bool:
     """The hidden state is the output, the cell state scratch; both begin anew in each Invoke(), the first one as none.
 
     Source: Source/LSTMFunctions/arm_lstm_unidirectional_s8.c, Source/NNSupportFunctions/arm_nn_lstm_step_s8.c @ 4ab83cc
@@ -389,8 +425,8 @@ def _cmsis_lstm(op: Operation) -> bool:
     gate, other, cell = "scratch0", "scratch1", "scratch2"
     output, later = op.outputs[0], count - first
     for into in (gate, gate, other, gate):  # Zeroed, both products added, and the activation.
-        op.load(source, count // units * source.shape[-1] * _pairs(units))
-        op.load(output, later * _pairs(units))
+        op.load(source, count // units * source.shape[-1] * passes(units))
+        op.load(output, later * passes(units))
         op.load(TAIL, count + later, 4)
         op.store(into, 3 * count + later, 2)
         op.load(into, 2 * count + later, 2)
@@ -403,16 +439,16 @@ def _cmsis_lstm(op: Operation) -> bool:
     return True
 
 
-def _cmsis_svdf(op: Operation) -> bool:
+def _cmsis_svdf(op: Operation, *, passes: int | None = None, is_zeroed: bool = True) -> bool:
     source, feature, time, state = (op.input(position) for position in (0, 1, 2, 4))
     if source is None or feature is None or time is None or state is None or not _is(op, INT8):
         return False
     batch, filters, memory = source.shape[0], feature.shape[0], time.shape[1]
     units, moved = batch * filters // op.number("rank", 1), batch * filters * memory - 1
-    op.load(source, batch * feature.shape[1] * _pairs(filters))
+    op.load(source, batch * feature.shape[1] * (_pairs(filters) if passes is None else passes))
     op.load(state, moved + batch * filters * memory, element(state))  # Moved by one, and multiplied.
     op.store(state, moved + batch * filters, element(state))
-    op.store("scratch0", 2 * batch * filters, 4)  # Zero, then the sum.
+    op.store("scratch0", (1 + is_zeroed) * batch * filters, 4)  # Zero, then the sum.
     op.load("scratch0", batch * filters, 4)
     op.store("scratch1", units, 4)
     op.load("scratch1", units, 4)
@@ -463,15 +499,10 @@ _CMSIS_DSP: dict[str, Row] = {
 # -- CMSIS-NN with MVE ------------------------------------------------------------------------------------------------
 
 
-def _fours(count: int) -> int:
-    """Return how many passes so many rows take: four in one, what is left one by one."""
-    return count // 4 + count % 4
-
-
 def _mve_conv(op: Operation) -> bool:
     image, kernel = op.input(0), op.input(1)
     if image is None or kernel is None or not _is(op, INT8) or kernel.type != INT8:
-        return False if _is(op, INT8, INT16) else _conv(op)
+        return _cmsis_conv_of_words(op, has_mve=True)
     output = op.outputs[0]
     batch, rows, across, _ = output.shape
     channels, height, width, depth = kernel.shape
@@ -482,7 +513,7 @@ def _mve_conv(op: Operation) -> bool:
         passes = _fours(moved.positions) if moved.stride == (1, 1) else batch * rows * _fours(across)
         op.load(image, moved.positions * depth * channels)
     elif image.shape[1] == height == 1 and moved.dilation[1] == 1 and moved.stride[1] * depth % 4 == 0 and is_whole:
-        return False  # arm_convolve_1_x_n_s8
+        return _mve_conv_of_a_row(op, image, kernel, moved)
     else:  # arm_convolve_s8: four columns against a channel at a time.
         columns = moved.positions * (image.shape[3] // depth)
         passes = batch * _fours(rows * across)
@@ -491,6 +522,25 @@ def _mve_conv(op: Operation) -> bool:
         op.load("scratch0", moved.positions * height * width * depth * channels)
     op.store(output, output.flat_size)
     op.load(TAIL, passes * channels, _QUANTIZER)
+    return True
+
+
+def _mve_conv_of_a_row(op: Operation, image: EvalTensor, kernel: EvalTensor, moved: Windows) -> bool:
+    """arm_convolve_1_x_n_s8: windows at the edges by way of the scratch buffer, all others where they lie."""
+    output = op.outputs[0]
+    batch, across, depth = image.shape[0], output.shape[2], image.shape[3]
+    channels, width = kernel.shape[0], kernel.shape[2]
+    before, stride, row = moved.padding[1], moved.stride[1], width * depth
+    odd = int(fmod((across - 1) * stride + width - image.shape[2], 2))  # As in C, with the sign of the padding.
+    left, right = (max(1, (pad + stride - 1) // stride) if pad else 0 for pad in (before, before + odd))
+    inside = max(across - left - right, 0)
+    if left + inside + right != across:
+        return False
+    op.load(image, batch * (row + inside * row * channels + row - depth))
+    op.store("scratch0", batch * (before * depth + row + row - depth + (right if odd else before) * depth))
+    op.load("scratch0", batch * (left + right) * row * channels)
+    op.store(output, output.flat_size)
+    op.load(TAIL, batch * (_fours(left) + _fours(inside) + _fours(right)) * channels, _QUANTIZER)
     return True
 
 
@@ -523,7 +573,7 @@ def _mve_depthwise_conv(op: Operation) -> bool:
 def _mve_fully_connected(op: Operation) -> bool:
     source, kernel = op.input(0), op.input(1)
     if source is None or kernel is None or not _is(op, INT8) or kernel.type != INT8:
-        return False if _is(op, INT8, INT16) else _fully_connected(op)
+        return _cmsis_fully_connected_of_words(op, _fours)
     output = op.outputs[0]
     rows, depth = kernel.shape[-2], kernel.shape[-1]
     op.load(source, output.flat_size // rows * depth * _fours(rows))
@@ -532,8 +582,25 @@ def _mve_fully_connected(op: Operation) -> bool:
     return _each_output(op, output, is_quantized=scales > 1)
 
 
+def _mve_svdf(op: Operation) -> bool:
+    """As with DSP, but three rows of features in a pass; for states of 8 bits four, and the sums of their weights."""
+    source, feature, state = (op.input(position) for position in (0, 1, 4))
+    if source is None or feature is None or state is None or not _is(op, INT8):
+        return False
+    filters = feature.shape[0]
+    passes = filters // 3 + filters % 3 if state.type == INT16 else _fours(filters)
+    if state.type != INT16:
+        op.load(TAIL, source.shape[0] * filters, 4)
+    return _cmsis_svdf(op, passes=passes, is_zeroed=state.type != INT16)  # GCC leaves out the zeros of one of both.
+
+
 _CMSIS_MVE: dict[str, Row] = {
-    "ADD": lambda op: not _is(op, INT16) and _REFERENCE["ADD"](op),
+    "ADD": _of_each_output,
+    "MUL": _of_each_output,
+    "PAD": _pad,
+    "PADV2": _pad,
+    "SVDF": _mve_svdf,
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": lambda op: _cmsis_lstm(op, passes=_fours),
     "CONV_2D": _mve_conv,
     "DEPTHWISE_CONV_2D": _mve_depthwise_conv,
     "FULLY_CONNECTED": _mve_fully_connected,
@@ -541,6 +608,42 @@ _CMSIS_MVE: dict[str, Row] = {
     "MAX_POOL_2D": _cmsis_max_pool,
     "SOFTMAX": lambda op: not _is(op, INT16) and _softmax(op),
 }
+
+# -- ESP-NN in C ------------------------------------------------------------------------------------------------------
+
+
+def _esp_depthwise_conv(op: Operation) -> bool:
+    """An input element is loaded for four of its outputs at a time; what ESP-NN does not compute, the reference does.
+
+    Source: src/convolution/esp_nn_depthwise_conv_opt.c @ d45b843
+    """
+    image, kernel = op.input(0), op.input(1)
+    if image is None or kernel is None or not _is(op, INT8) or kernel.type != INT8 or len(image.shape) != 4:
+        return _depthwise_conv(op)
+    output = op.outputs[0]
+    moved, multiple = windows(op, image, kernel.shape[1:3], output), output.shape[3] // image.shape[3]
+    if multiple == 1 or moved.dilation != (1, 1):
+        return _depthwise_conv(op)
+    op.load(image, moved.taps * image.shape[3] * _fours(multiple))
+    return _each_output(op, output, is_quantized=True)
+
+
+def _esp_softmax(op: Operation) -> bool:
+    """Exponentials are kept in the scratch buffer, but those of elements that are too far below the largest.
+
+    Source: src/softmax/esp_nn_softmax_opt.c @ d45b843
+    """
+    if op.scratch and _is(op, INT8):
+        op.store("scratch0", op.inputs[0].flat_size, 4)
+        op.load("scratch0", op.inputs[0].flat_size, 4)
+    return _softmax(op)
+
+
+_ESP_OPT: dict[str, Row] = {"DEPTHWISE_CONV_2D": _esp_depthwise_conv, "SOFTMAX": _esp_softmax}
+"""All else of it, and all that is plain C ("ansi"), loads and stores as the reference kernels do.
+
+Source: src/*/*_{ansi,opt}.c @ d45b843 (1.2.3), whose loops have been the same since 131cf06 of May 2022.
+"""
 _CMSIS_OPERATORS = (
     "ADD AVERAGE_POOL_2D CONV_2D DEPTHWISE_CONV_2D FULLY_CONNECTED MAX_POOL_2D MAXIMUM MINIMUM MUL PAD PADV2 SOFTMAX "
     "SVDF TRANSPOSE TRANSPOSE_CONV UNIDIRECTIONAL_SEQUENCE_LSTM"
@@ -567,5 +670,9 @@ def rows_of(library: KernelLibrary) -> dict[str, Row]:
         return _REFERENCE | _CMSIS_DSP
     if (library.name, library.variant) == ("cmsis_nn", "mve"):
         return _beside(_CMSIS_OPERATORS) | _CMSIS_MVE
+    if (library.name, library.variant) == ("esp_nn", "opt"):
+        return _REFERENCE | _ESP_OPT
+    if (library.name, library.variant) == ("esp_nn", "ansi"):
+        return _REFERENCE
     known = {"reference": "", "cmsis_nn": _CMSIS_OPERATORS, "esp_nn": _ESP_OPERATORS}
     return _beside(known[library.name]) if library.name in known else {}

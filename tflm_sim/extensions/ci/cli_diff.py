@@ -122,7 +122,7 @@ def _with_pictures(reviews: list[Review]) -> list[Review]:
 
 def _picture(verdict: Verdict, model: Model, configuration: Configuration) -> Picture:
     if verdict.figures is not None:
-        found: Picture = verdict.figures.picture()
+        found: Picture = verdict.figures.pictures()[0]
         return found
     return take_picture(model, configuration, title=planner_words(configuration.planner, configuration.own_planner))
 

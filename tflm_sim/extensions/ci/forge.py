@@ -110,14 +110,14 @@ def ask(method: str, address: str, headers: Mapping[str, str], document: Mapping
 
 def _whole(answer: HTTPResponse, deadline: Deadline) -> bytes:
     """Return the body of an answer; one that is too long, or that comes in drops, is an error."""
-    pieces: list[bytes] = []
+    body = bytearray()
     while piece := answer.read1(_PIECE_BYTES):
-        pieces.append(piece)
-        if sum(map(len, pieces)) > MAX_DOCUMENT_BYTES:
+        body += piece
+        if len(body) > MAX_DOCUMENT_BYTES:
             raise ValueError(f"the answer has more than {MAX_DOCUMENT_BYTES:,} bytes")
         if deadline.is_over:
             raise TimeoutError("the answer does not end")
-    return b"".join(pieces)
+    return bytes(body)
 
 
 def _is_comment(row: object) -> bool:

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -104,7 +104,6 @@ class ProjectFirmware:
 
     @property
     def label(self) -> str:
-        """What it is called."""
         named = (self.firmware or self.board or self.target, self.library or self.runtime, self.kernels)
         return self.name or ", ".join(word for word in named if word) or TARGET
 
@@ -230,7 +229,6 @@ def configurations_of(firmware: ProjectFirmware, folder: Path = Path()) -> tuple
 
 
 def _configuration(firmware: ProjectFirmware, library: str | None, folder: Path) -> Configuration:
-    """Return the configuration of a firmware with a library, None for none."""
     is_named = firmware.board is not None or library is not None
     return configure(
         firmware.target or (None if is_named else TARGET),
@@ -288,15 +286,29 @@ def cells(
     for firmware in project.firmware:
         try:
             judges = _judges(project, firmware, simulate)
+            named = _named(project, firmware)
             for name in models_of(project, firmware):
                 if wanted is None or name in wanted:
                     room = _room(project, firmware, name)
-                    command = shrinking(firmware, name, room.limit)
+                    command = shrinking(named, _path(project, name), room.limit)
                     rows = (_verdict(project, name, each, room, known) for each in judges)
                     judged = (replace(row, shrunk_by=command) for row in rows)
                     yield Cell(name, firmware, tuple(zip(judged, (each.configuration for each in judges), strict=True)))
         except UsageError as error:
             raise UsageError(f"{project.path}: firmware '{firmware.label}': {error}") from error
+
+
+def _named(project: Project, firmware: ProjectFirmware) -> dict[str, object]:
+    """Return what a firmware names, as options of a command that is typed where the program stands."""
+    named = {each.name: getattr(firmware, each.name) for each in fields(firmware)}
+    files = [_path(project, file) for file in firmware.custom_ops]
+    linked = None if firmware.firmware is None else project.program_of(firmware)
+    return {**named, "firmware": linked, "custom_ops": files, "executed": firmware.run}
+
+
+def _path(project: Project, name: str) -> str:
+    """Return a file that the project names, or a sample, as a command line has it."""
+    return name if name.startswith("sample:") else inside(project.folder, name, may_link=True)
 
 
 def _room(project: Project, firmware: ProjectFirmware, name: str) -> Room:
@@ -380,7 +392,7 @@ def _verdict(project: Project, name: str, judge_of: _Judge, room: Room, known: M
     key = baseline_key(name, judge_of.configuration)
     before = known.get(key)
     try:
-        model = load(name if name.startswith("sample:") else inside(project.folder, name, may_link=True))
+        model = load(_path(project, name))
     except ModelError as error:
         return Verdict(name, key, None, room.limit, None, before, error.message)
     verdict = judge_of.judge(name, model, room, key, before)

@@ -145,7 +145,6 @@ class EonRun:
 
     @property
     def scratch(self) -> tuple[EonRequest, ...]:
-        """The scratch buffers."""
         return tuple(row for row in self.requests if row.kind == "scratch")
 
     @property

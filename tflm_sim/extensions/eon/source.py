@@ -204,7 +204,6 @@ class _Reader:
         return () if found is None else tuple(_ints(found.items, names[0]))
 
     def subgraphs(self) -> Iterator[EonSubgraph]:
-        """Yield each subgraph."""
         tensors = [self._tensor(row) for row in find(self._known, "tensorData").items]
         operators = list(self._operators())
         tensor_ends = self.indices("tflTensors_subgraph_index") or (0, len(tensors))

@@ -93,9 +93,8 @@ class FirmwareCase:
         if self.is_in_banks:
             needs = self.bank_needs()
             return None if needs is None else sum(needs)
-        if self.configuration.split_arenas:
-            return None if roomy.split is None else roomy.split.persistent + roomy.split.non_persistent
-        return None if roomy.smallest is None else roomy.smallest.size
+        smallest = roomy.smallest or roomy.split
+        return None if smallest is None else smallest.size
 
     def fits(self) -> bool | None:
         """Whether the model works; None where the arena is not known."""

@@ -42,7 +42,7 @@ from tflm_sim.extensions.firmware.rooms import (
 )
 from tflm_sim.extensions.firmware.text import fact_lines, verdict_lines
 from tflm_sim.model.load import load
-from tflm_sim.names import command_line
+from tflm_sim.names import asking
 from tflm_sim.numbers import seconds, whole
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.sizes import as_limit, parse_size
@@ -118,7 +118,6 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
     refuse_other_kind(args.elf, "firmware")
     if args.is_executed:
         refuse_besides(args, "is_executed", others=_OF_READING)
@@ -197,10 +196,12 @@ def _execution_of(firmware: Firmware, args: argparse.Namespace) -> str:
     except FirmwareError:
         return ""
     is_inside = args.model in (None, *map(model_name, firmware.models))
+    own = {"into": args.into or None}
     if args.limit is not None and not is_inside:  # --run measures in the program's own arena.
-        asked = ("--limit", args.limit, "--executed")
-        return command_line("tflm-sim", "check", args.model, "--firmware", args.elf, *asked)
-    return command_line("tflm-sim", "firmware", args.elf, "--run", *([] if is_inside else ["--model", args.model]))
+        named = {name: getattr(args, name) for name in ("target", "kernels", "runtime", "library", "interpreter")}
+        asked = {"firmware": args.elf, "limit": args.limit, **named, **own, "executed": True}
+        return asking("check", args.model, asked)
+    return asking("firmware", args.elf, {"run": True, **({} if is_inside else {"model": args.model, **own})})
 
 
 def _subjects(firmware: Firmware, args: argparse.Namespace) -> list[Subject]:

@@ -192,7 +192,6 @@ def placed_arenas(firmware: Firmware) -> tuple[Placed, ...]:
 
 
 def ram_facts(region: Region) -> RamFacts:
-    """Return what the document says of a region."""
     return RamFacts(
         start=region.start,
         initialised=region.data,

@@ -11,7 +11,8 @@ import os.path
 from dataclasses import replace
 
 from tflm_sim.answers.ledger import TailLedger
-from tflm_sim.answers.simulation import simulate
+from tflm_sim.answers.planned_problem import planned_buffer
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.arena.events import Event, Phase
 from tflm_sim.arena.stages import Stage
@@ -23,6 +24,7 @@ from tflm_sim.extensions.firmware.execution import requests
 from tflm_sim.extensions.firmware.measured import MeasuredModel
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.report.bank_pictures import bank_pictures, in_banks
 from tflm_sim.report.document import SizeDocument, configuration_facts, model_facts
 from tflm_sim.report.picture import Limit, Picture
 from tflm_sim.report.picture_builder import PictureBuilder
@@ -32,7 +34,6 @@ from tflm_sim.report.text import about_line, answer_lines
 
 
 def measured_document(model: Model, measured: MeasuredModel) -> SizeDocument:
-    """Return the report of a model that was executed."""
     is_simulated = measured.is_simulated
     return SizeDocument(
         model=model_facts(model),
@@ -51,11 +52,42 @@ def measured_lines(model: Model, measured: MeasuredModel, *, has_ledger: bool = 
     return [*head, *answer_lines(document.answer, target.arena_address, has_ledger=has_ledger)]
 
 
-def measured_picture(model: Model, measured: MeasuredModel) -> Picture:
-    """Return the picture of a model that was executed: what AllocateTensors() did, in the program's own arena."""
-    document = measured_document(model, measured)
+def measured_pictures(model: Model, measured: MeasuredModel) -> tuple[Picture, ...]:
+    """Return the picture of a model that was executed, of several banks one each: what AllocateTensors() did there."""
+    if not measured.banks:
+        return (_picture(model, measured),)
+    own = measured.own
+    return bank_pictures(
+        measured_document(model, measured),
+        _events(measured),
+        own.size - -own.address % BUFFER_ALIGNMENT,
+        title=_title(measured),
+        simulation=_as_planned(model, measured),
+        status="ok" if own.fits else "error",
+        failure="" if own.fits else own.reason,
+    )
+
+
+def _title(measured: MeasuredModel) -> str:
     facts = measured.facts
-    title = f"{measured.configuration.target.name}, executed for a {facts.core} in {facts.emulator}: {_sameness(facts)}"
+    same = "tensors where banks.h puts them" if measured.banks else _sameness(facts)
+    return f"{measured.configuration.target.name}, executed for a {facts.core} in {facts.emulator}: {same}"
+
+
+def _as_planned(model: Model, measured: MeasuredModel) -> Simulation | None:
+    """Return a simulation that asks a planner for the buffers of the program's plan; None where none does."""
+    simulation = simulate(model, measured.configuration, own_planner=True)
+    if simulation.failure is not None:
+        return None
+    asked = [planned_buffer(planned.info) for planned in simulation.buffers]
+    planned = sorted(row for bank in measured.banks for row in bank.buffers)
+    is_same = [(one.size, one.lower, one.upper - 1) for one in asked] == [tuple(row[2:]) for row in planned]
+    return simulation if is_same else None
+
+
+def _picture(model: Model, measured: MeasuredModel) -> Picture:
+    document = measured_document(model, measured)
+    title = _title(measured)
     if measured.is_simulated:
         own_size = measured.own.size if measured.rest is None else None
         picture = take_picture(model, measured.exact, arena_size=own_size, title=title)
@@ -132,7 +164,7 @@ def _answer(measured: MeasuredModel) -> SizeAnswer:
     used = (arena.arena_used_bytes if arena.fits else arena.arena_used_bytes_at_smallest) or 0
     tail, works = ledger.tail_used, measured.smallest is not None
     whole = arena if measured.rest is None else _without_sizes(arena)
-    return SizeAnswer(
+    answer = SizeAnswer(
         status="ok" if works else "error",
         smallest_arena_bytes=whole.smallest_arena,
         smallest_arena_multiple_of_16=whole.smallest_arena_multiple_of_16,
@@ -151,10 +183,10 @@ def _answer(measured: MeasuredModel) -> SizeAnswer:
         peak=None,
         passes_unnoticed_from_bytes=whole.succeeds_from if whole.succeeds_from != whole.smallest_arena else None,
     )
+    return in_banks(answer, measured.banks) if measured.banks else answer
 
 
 def _without_sizes(arena: ExecutedArena) -> ExecutedArena:
-    """Return what was seen of one of two arenas without the sizes that one arena has."""
     return replace(
         arena,
         smallest_arena=None,

@@ -28,6 +28,9 @@ class ExecutedFacts:
         difference: The first one that differs, and what that means; "" where all agree.
         kernels_as_seen: The operators whose kernels ask for something else. With these as they were seen, the
             simulation asks for the same to the last request, so that all its answers hold.
+        invoke_works: Whether Invoke() works; null where it comes to no good end with another model in it, which proves
+            nothing: it computes with whatever stands in its inputs.
+        invoke_problem: Why it does not; "" where it does.
         banks: Where a plan of banks.h puts its tensors into banks of RAM, what each needs; nothing is compared then.
     """
 
@@ -45,4 +48,6 @@ class ExecutedFacts:
     compared: Count
     difference: str
     kernels_as_seen: tuple[str, ...] = ()
+    invoke_works: bool | None = True
+    invoke_problem: str = ""
     banks: tuple[BankNeed, ...] = ()

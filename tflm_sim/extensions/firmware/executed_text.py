@@ -19,6 +19,14 @@ def facts_lines(facts: ExecutedFacts) -> list[str]:
         lines.append(
             f"it fails in its own arena of {facts.arena_bytes:,} B: the figures are of the smallest that works"
         )
+    if facts.invoke_works is not True:
+        works = "whether it works cannot be told" if facts.invoke_works is None else "it does not work"
+        lines.append(f"{works}: {printable(facts.invoke_problem, 300)}")
+    lines += [
+        f"it fails as it is: {printable(bank.name)} has {bank.size:,} B and needs {bank.needed:,} B"
+        for bank in facts.banks
+        if bank.size is not None and bank.size < bank.needed
+    ]
     if facts.is_guessed:
         lines.append("parts of the system around it were made up: on its board it may go another way")
     if facts.banks:

@@ -119,7 +119,6 @@ class FirmwareVerdict:
 
     @property
     def exit_code(self) -> int:
-        """That of the answer."""
         return EXIT_CODES[self.answer]
 
 
@@ -213,9 +212,8 @@ def _undecided(subject: Subject, reason: str) -> FirmwareVerdict:
 
 
 def _outcome(case: FirmwareCase, subject: Subject) -> FirmwareVerdict:
-    """Return the verdict for one case."""
     roomy = case.roomy()
-    smallest, split = roomy.smallest, roomy.split
+    smallest = roomy.smallest or roomy.split
     verdict = FirmwareVerdict(
         model=subject.name,
         model_size=subject.size,
@@ -225,14 +223,10 @@ def _outcome(case: FirmwareCase, subject: Subject) -> FirmwareVerdict:
         multiple_of_16=smallest.multiple_of_16 if smallest else None,
         used=roomy.arena_used_bytes,
         fits=None,
-        split=split,
+        split=roomy.split,
         case=case,
     )
-    if split is not None:
-        both = split.persistent + split.non_persistent
-        rounded = split.persistent + align_up(split.non_persistent, BUFFER_ALIGNMENT)
-        verdict = replace(verdict, needed=both, multiple_of_16=rounded)
-    elif smallest is None:
+    if smallest is None:
         return replace(
             verdict,
             fits=False,
@@ -263,7 +257,12 @@ def _in_banks(case: FirmwareCase, verdict: FirmwareVerdict) -> FirmwareVerdict:
         return _refused(verdict, reason, _first_difference(case.asked(), table.buffers))
     places: Sequence[tuple[int | None, int | None]] = given or [(None, None)] * len(needs)
     rows = zip(table.banks, places, needs, strict=True)
-    banks = tuple(BankNeed(bank.name, address, size, needed) for bank, (address, size), needed in rows)
+    banks = tuple(
+        BankNeed(
+            bank.name, address, size, needed, bank.planned, number == table.head, number == table.tail, bank.buffers
+        )
+        for number, (bank, (address, size), needed) in enumerate(rows)
+    )
     used = table.banks[table.head].planned + case.roomy().tail_bytes if table.head == table.tail else None
     verdict = replace(verdict, banks=banks, needed=sum(needs), multiple_of_16=sum(needs), used=used, fits=case.fits())
     if verdict.fits is not False:

@@ -72,18 +72,6 @@ class MeasuredModel:
         return self.facts.banks
 
     @property
-    def invoke_works(self) -> bool | None:
-        """Whether its Invoke() stays within its bounds and succeeds; None where it does not come to a good end.
-
-        That proves nothing where another model was put in: it computes with whatever stands in its inputs. What is not
-        run, since AllocateTensors() fails in the program's own arena, has no fault.
-        """
-        runs = [run for one in self.arena.allocations for run in one.invocations] if self.arena.fits else []
-        if any(store.into != "data" for run in runs for store in run.stores or ()):
-            return False
-        return True if all(run.status == "ok" for run in runs) else None
-
-    @property
     def _arenas(self) -> list[ExecutedArena]:
         return [self.arena] if self.rest is None else [self.arena, self.rest]
 
@@ -115,36 +103,37 @@ def measure(
     arena, rest = max(pairs, key=lambda pair: (pair[0].smallest_arena is None, pair[0].smallest_arena or 0))
     if arena.fits is None:
         raise FirmwareError(arena.reason, path=os.fspath(program))
-    if arena.banks and not sizes:  # Of a size it is asked whether it works, and that their planner says.
-        raise FirmwareError(
-            "its tensors lie in several banks of RAM, by the plan of banks.h: 'firmware APP.elf --run' and 'check' "
-            "tell what each bank needs",
-            path=os.fspath(program),
-        )
     if into not in (0, arena.allocations[0].interpreter):
         raise FirmwareError(
             "this interpreter uses an arena that another one used before; use 'firmware APP.elf --run' instead",
             path=os.fspath(program),
         )
-    place = _place(execution, arena, program, model, into)
+    place, is_own = _place(execution, arena, program, model, into), model is None
     model = model or own_model(read_firmware(os.fspath(program)), arena.allocations[0])
     if model is None:
         raise FirmwareError("the program's file does not contain its model; name the model", path=os.fspath(program))
     own, arena = arena, _of_figures(arena)
     near = closest(arena, rest, model, possible)
+    facts = _facts(execution, own, rest, program, near)
+    works = _invoke_works(arena, is_own=is_own)
+    facts = replace(facts, invoke_works=works, invoke_problem="" if works else own.reason)
     measured = MeasuredModel(
-        model,
-        _facts(execution, own, rest, program, near),
-        own,
-        arena,
-        rest,
-        near.configuration,
-        near.exact,
-        is_simulated=False,
-        place=place,
+        model, facts, own, arena, rest, near.configuration, near.exact, is_simulated=False, place=place
     )
     is_simulated = not arena.banks and near.agrees and _smallest(model, near.exact) == measured.smallest
     return replace(measured, is_simulated=is_simulated)
+
+
+def _invoke_works(arena: ExecutedArena, *, is_own: bool) -> bool | None:
+    """Return whether Invoke() stays within its bounds and succeeds; None where it comes to no good end.
+
+    That proves nothing where another model was put in: it computes with whatever stands in its inputs. What is not run,
+    since AllocateTensors() fails in the program's own arena, has no fault.
+    """
+    runs = [run for one in arena.allocations for run in one.invocations] if arena.fits else []
+    if any(store.into != "data" for run in runs for store in run.stores or ()):
+        return False
+    return True if all(run.status == "ok" for run in runs) else False if is_own else None
 
 
 def _place(
@@ -182,10 +171,8 @@ def _arenas_of_interpreter(execution: Execution, interpreter: int, program: str 
 
 def _smallest(model: Model, configuration: Configuration) -> int | None:
     simulation = simulate(model, configuration)
-    if configuration.split_arenas:
-        split = simulation.split
-        return None if split is None else split.persistent + split.non_persistent
-    return None if simulation.smallest is None else simulation.smallest.size
+    smallest = simulation.smallest or simulation.split
+    return None if smallest is None else smallest.size
 
 
 def _facts(
@@ -213,5 +200,5 @@ def _facts(
         compared=0 if arena.banks else found.compared,
         difference=f"{found.place}: {difference}" if difference and found.place else difference,
         kernels_as_seen=tuple(row.op for row in near.seen),
-        banks=tuple(BankNeed(bank.name, bank.address, bank.size, bank.needed) for bank in arena.banks),
+        banks=arena.banks,
     )

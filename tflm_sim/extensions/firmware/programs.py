@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
 
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.checks.doubts import Doubt
+from tflm_sim.checks.doubts import Answer, Doubt, answer_of
 from tflm_sim.device.configuration import Configuration, Settings, possible_configurations
 from tflm_sim.errors import expect
 from tflm_sim.escape import html_table, printable
@@ -171,7 +171,6 @@ class MeasuredProgram:
 
     @property
     def model(self) -> Model:
-        """The model."""
         return self.found.model
 
     @property
@@ -206,13 +205,17 @@ class MeasuredProgram:
 
     @property
     def parts(self) -> Mapping[str, object]:
-        """How that was measured."""
         return {"executed": self.found.facts}
 
     @property
     def fits(self) -> bool:
         """Whether AllocateTensors() succeeds in the program's own arena."""
         return bool(self.found.own.fits)
+
+    @property
+    def answer(self) -> Answer:
+        """Whether the model works in some arena, its Invoke() too."""
+        return answer_of(self.smallest is not None and self.found.facts.invoke_works)
 
     @property
     def works(self) -> bool | None:
@@ -222,7 +225,7 @@ class MeasuredProgram:
         tried, needed = self.found.arena.tried[0], self.multiple_of_16
         # The size is that of both arenas together, where there are two.
         is_enough = tried.works if self.found.rest is None else needed is not None and needed <= tried.size
-        does_work = self.found.invoke_works if is_enough else is_enough
+        does_work = self.found.facts.invoke_works if is_enough else is_enough
         # What runs all the same may lie where something else does.
         is_misplaced = self._has_own_size and (self.found.own.works is False or bool(self.found.place.fault))
         return False if does_work and is_misplaced else does_work
@@ -263,14 +266,13 @@ class MeasuredProgram:
 
         return measured_document(self.model, self.found)
 
-    def picture(self) -> Picture:
-        """Return what happened in the arena."""
-        from tflm_sim.extensions.firmware.executed_document import measured_picture
+    def pictures(self) -> tuple[Picture, ...]:
+        """Return what happened in the arena; of several banks a picture each."""
+        from tflm_sim.extensions.firmware.executed_document import measured_pictures
 
-        return measured_picture(self.model, self.found)
+        return measured_pictures(self.model, self.found)
 
     def lines(self, *, has_ledger: bool = True) -> list[str]:
-        """Return the figures as text."""
         from tflm_sim.extensions.firmware.executed_document import measured_lines
 
         return measured_lines(self.model, self.found, has_ledger=has_ledger)

@@ -35,7 +35,6 @@ _NOT_OF_A_PROJECT = (
 
 
 def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
-    """Add the option."""
     parser.add_argument(
         "--fix", action="store_true", help="with a project's folder: write the changes into its sources (asks first)"
     )
@@ -56,6 +55,8 @@ def answer(verb: str, args: argparse.Namespace) -> int | None:
         if args.fix:
             raise UsageError("--fix needs the folder of a project that uses TFLM")
         if is_folder and args.limit is None and args.board is None and not os.path.isfile(PROJECT_FILE):
+            if os.path.isfile(os.path.join(first, PROJECT_FILE)):
+                raise UsageError(f"{first} has a {PROJECT_FILE}, which is checked there: cd {first}; tflm-sim check")
             raise UsageError(f"{first} is no project that uses TFLM; for all models in it give --limit or --board")
         if is_folder and not args.json:
             say(f"{first} is no project that uses TFLM, so these are all models in it")

@@ -185,7 +185,7 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
         patch=patch(texts, changed),
     )
     verdict = replace(
-        _with_operators(verdict, facts, doubts), shrunk_by=options.shrinking(args, facts.model, verdict.limit)
+        _with_operators(verdict, facts, doubts), shrunk_by=options.shrinking(vars(args), facts.model, verdict.limit)
     )
     if reasons := _memory_reasons(verdict, manifests, sources, array):
         rest = [verdict.reason] if verdict.reason and verdict.works is False else []

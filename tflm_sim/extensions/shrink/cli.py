@@ -81,6 +81,7 @@ def register(subparsers: options.Subparsers) -> None:
         parser, several=("target", "board"), title="firmware (with several targets or boards, the arena grows on none)"
     )
     options.add_executed(parser)
+    options.add_split_arenas(parser)
     _add_limits(parser.add_argument_group("limits for the result"))
     _add_passes(parser.add_argument_group("passes that are off by default"))
     _add_stream(parser.add_argument_group("a model on a window that moves on by a few frames"))
@@ -103,7 +104,10 @@ def register(subparsers: options.Subparsers) -> None:
 
 def _add_limits(limits: argparse._ArgumentGroup) -> None:
     limits.add_argument(
-        "--goal", metavar="N", help="stop at the first result that fits (64KiB), with the fewest multiply-accumulates"
+        "--goal",
+        metavar="N",
+        help="stop at the first result that fits (64KiB, both arenas together where there are two), with the fewest "
+        "multiply-accumulates",
     )
     limits.add_argument(
         "--max-macs",
@@ -211,6 +215,8 @@ def run(args: argparse.Namespace) -> int:
     if need is None:
         _refuse_what_never_runs(model, configurations)
     goal, measured = settings.get("goal"), options.measured(args, model, configurations) if is_measured else None
+    if measured is not None and measured.smallest is not None and measured.answer == "no":
+        raise SimulatedFailure(f"in {args.firmware} it does not work: {measured.reason}")
     if goal is not None and measured is not None and measured.smallest is not None:
         settings["goal"] = _goal_of_search(goal, measured)
     with ProgressLine("shrinking", model) as status:
@@ -227,7 +233,9 @@ def run(args: argparse.Namespace) -> int:
     _print(args, shrunk, goal, executed, output, need)
     if not is_met:
         return NO_GAIN
-    return 0 if need is None or executed is not None else EXIT_CODES[need.answer]
+    if need is None:
+        return 0
+    return EXIT_CODES[need.answer if measured is None else measured.answer]
 
 
 def _refuse_what_never_runs(model: Model, configurations: Sequence[Configuration]) -> None:
@@ -245,7 +253,7 @@ def _refuse_what_never_runs(model: Model, configurations: Sequence[Configuration
 _OF_WINDOWS = ("advise", "axis", "picture", "aim")
 """Options that only ``--stream`` has."""
 _OF_STREAMS = (
-    "goal", "operators", "replan", "force_float", "time_limit", "prove_runs", "prove_program", "prove_interpreter",
+    "goal", "operators", "replan", "force_float", "time_limit", "prove_runs", "prove_program", "into",
 )  # fmt: skip
 """Settings of ``shrink()`` that ``stream()`` has, too."""
 _NOT_OF_STREAMS = (
@@ -323,7 +331,7 @@ def _settings(args: argparse.Namespace, before: int) -> dict[str, Any]:
     if args.prove is not None and args.prove < 0:
         raise UsageError(f"--prove {args.prove}: the number of inputs must not be negative")
     named = {name: getattr(args, name) for name in _AS_NAMED}
-    named |= {"prove_runs": args.prove, "prove_program": args.firmware, "prove_interpreter": args.into}
+    named |= {"prove_runs": args.prove, "prove_program": args.firmware, "into": args.into}
     texts: tuple[tuple[str, str | None, Callable[[str], object]], ...] = (
         ("goal", args.goal, parse_size),
         ("max_flash", args.max_flash, partial(_flash, before)),
@@ -358,7 +366,7 @@ def _executed(
         before=facts,
         arena_before=before.smallest,
         after=facts if after is before else dict(after.parts),
-        arena_after=after.smallest,
+        arena_after=None if after.answer == "no" else after.smallest,
     )
 
 
@@ -397,7 +405,7 @@ def _configurations(args: argparse.Namespace, model: Model) -> tuple[list[Config
 
     Raises:
         UsageError: Several of them with a program.
-        FirmwareError: The file does not say what has to be simulated, or the program has two arenas.
+        FirmwareError: The file does not say what has to be simulated.
     """
     targets, boards = args.target or [], args.board or []
     if args.firmware and len(targets) + len(boards) > 1:
@@ -413,13 +421,6 @@ def _configurations(args: argparse.Namespace, model: Model) -> tuple[list[Config
             need = options.program_need(one, args.model, model, possible)
             if need.simulation is None:
                 raise FirmwareError(need.reason, path=args.firmware)
-            if need.configuration.split_arenas:
-                name = need.configuration.target.name
-                raise FirmwareError(
-                    f"it has two arenas, and shrink makes one smaller: shrink for --target {name} in the place of "
-                    f"--firmware; 'tflm-sim size OUT.tflite --firmware {args.firmware}' then says what both need",
-                    path=args.firmware,
-                )
             return list(need.configurations), need
         found += possible
     return list(dict.fromkeys(found)), None
@@ -462,7 +463,6 @@ def _refuse_output(args: argparse.Namespace) -> None:
 
 
 def _file_of(model: str) -> str:
-    """Return the file of FILE or FILE:NAME."""
     return model if os.path.exists(model) else model.rpartition(":")[0]
 
 

@@ -87,7 +87,6 @@ def shape(draft: Draft, tensor: int) -> tuple[int, ...]:
 
 
 def elements(draft: Draft, tensor: int) -> int:
-    """Return how many elements a tensor has."""
     return prod(shape(draft, tensor))
 
 
@@ -97,12 +96,10 @@ def element_size(draft: Draft, tensor: int) -> int:
 
 
 def tensor_bytes(draft: Draft, tensor: int) -> int:
-    """Return a tensor's bytes."""
     return elements(draft, tensor) * element_size(draft, tensor)
 
 
 def row_bytes(draft: Draft, tensor: int, axis: int) -> int:
-    """Return the bytes of one row of a tensor."""
     return tensor_bytes(draft, tensor) // max(1, shape(draft, tensor)[axis])
 
 

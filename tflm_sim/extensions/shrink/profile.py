@@ -13,7 +13,7 @@ from tflm_sim.answers.peak import live_bytes
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.extensions.shrink.draft_facts import planned_bytes
-from tflm_sim.extensions.shrink.target_sizer import Measured
+from tflm_sim.extensions.shrink.target_sizer import Measured, smallest
 from tflm_sim.extensions.shrink.vector_scratch import VectorScratch, vector_scratch
 from tflm_sim.model.draft import Draft
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -35,7 +35,7 @@ class Profile:
         tensor: Persistent bytes of a tensor.
         head: Bytes of the head as TFLM plans it: the peak, and what its greedy planner wastes.
         tail_bytes: All of the tail.
-        arena: The smallest arena.
+        arena: The smallest arena, both together where there are two.
         gaps: With a plan, by operator: bytes that its input must lie above its output on it, None where they may not
             share bytes. () without a plan.
         vectors: How an operator's scratch depends on its shapes, by operator, where it does.
@@ -71,9 +71,8 @@ class Profile:
 
 def profile(draft: Draft, simulation: Simulation) -> Profile:
     """Return the profile of a draft whose model was simulated; both count tensors and operators alike."""
-    allocation, smallest, ledger = simulation.allocation, simulation.smallest, simulation.ledger
+    allocation, ledger = simulation.allocation, simulation.ledger
     assert allocation is not None, "only models that work are profiled"
-    assert smallest is not None, "only models that work are profiled"
     count = len(draft.operators)
     tail = [0] * count
     for (subgraph, node, _), holding in ledger.ops.items():
@@ -93,7 +92,7 @@ def profile(draft: Draft, simulation: Simulation) -> Profile:
         tensor=groups["eval tensors"].used // max(1, tensors),
         head=simulation.head_bytes,
         tail_bytes=simulation.tail_bytes,
-        arena=smallest.size,
+        arena=smallest(simulation).size,
         vectors={
             index: own
             for index, operator in enumerate(draft.operators)

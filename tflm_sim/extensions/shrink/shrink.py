@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypedDict, Unpack
 
+from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.device.cases import cases_of
 from tflm_sim.device.configuration import Configuration, Where, configure_each
 from tflm_sim.errors import ModelError, UsageError, each_of, expect
@@ -24,7 +25,7 @@ from tflm_sim.extensions.shrink.shrunk import AimGain, Cost, Gain, Shrunk, Sizes
 from tflm_sim.extensions.shrink.split import LOOP_OPERATORS
 from tflm_sim.extensions.shrink.states import refusals
 from tflm_sim.extensions.shrink.stopping import Stopping
-from tflm_sim.extensions.shrink.target_sizer import TargetSizer, gains
+from tflm_sim.extensions.shrink.target_sizer import TargetSizer, gains, smallest
 from tflm_sim.extensions.shrink.verify import VerificationFailed, verify
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.draft import Draft, refuse_unwritable
@@ -76,7 +77,7 @@ def shrink(
     time_limit: float | None = None,
     prove_runs: int | None = None,
     prove_program: str | os.PathLike[str] | None = None,
-    prove_interpreter: int = 0,
+    into: int = 0,
     progress: Progress | None = None,
     aim: Aim | None = None,
     **passes: Unpack[Passes],
@@ -86,8 +87,8 @@ def shrink(
     Args:
         model: A Model, a path, bytes, ``sample:NAME``.
         targets: One or several: presets, targets or configurations. No arena grows on any of them.
-        goal: Bytes of arena, or text ("64KiB"), that are enough: the cheapest result in multiplications that meets it
-            on every target.
+        goal: Bytes of arena, of both where there are two, or text ("64KiB"), that are enough: the cheapest result in
+            multiplications that meets it on every target.
         max_macs: Multiply-accumulates that the result may have, as a multiple of the original's.
         max_flash: Bytes that the file may have, or text; None for any.
         operators: Operators that may be needed in addition ("SLICE", ...); None for any.
@@ -96,7 +97,7 @@ def shrink(
         prove_runs: Run both in the real TFLM on so many random inputs, and the extreme ones; None for no run.
         prove_program: The linked program that runs both instead, with its own kernels
             (:mod:`~tflm_sim.extensions.shrink.prove_program`).
-        prove_interpreter: The number of its interpreter that gets them, from 1 on; 0 for each.
+        into: The number of its interpreter that gets them, from 1 on; 0 for each.
         progress: Called with what is being tried.
         aim: What is to become smaller in the place of the arena; it goes with no goal and no offline plan.
         passes: What else it may do, such as ``offline_plan=True``; see :class:`Passes`.
@@ -109,7 +110,7 @@ def shrink(
     """
     if progress is not None:
         expect(progress, Callable, "progress that can be called with a line of text")
-    model, configurations, chosen = load(model), shrink_configurations(targets), _chosen(passes)
+    model, configurations, chosen = load(model), configure_each(targets), _chosen(passes)
     budget, stopping = _budget(goal, max_macs, max_flash, operators), stopping_after(time_limit)
     refuse_unshrinkable(model, configurations, chosen)
     if aim is not None and (goal is not None or _is_planned(chosen)):
@@ -121,7 +122,7 @@ def shrink(
     result = _shrunk(model, limited, int8_io=chosen["int8_io"], drop_names=chosen["drop_names"])
     if prove_runs is None or not result.has_gained:
         return result
-    return _proved(result, prove_runs, prove_program, prove_interpreter, progress)
+    return _proved(result, prove_runs, prove_program, into, progress)
 
 
 def _chosen(passes: Passes) -> dict[str, bool]:
@@ -228,18 +229,6 @@ def _verified(model: Model, search: Search) -> tuple[Model, bytes, str]:
             search.undo(str(failure))
     data = bytes(model.source) or encode(model)
     return replace(parse(data), path=model.path), data, ""
-
-
-def shrink_configurations(targets: Where | Iterable[Where]) -> list[Configuration]:
-    """Return the configurations whose arenas count.
-
-    Raises:
-        UsageError: One has two arenas.
-    """
-    found = configure_each(targets)
-    if any(configuration.split_arenas for configuration in found):
-        raise UsageError("shrink sizes one arena; two arenas are not modelled here")
-    return found
 
 
 def refuse_unshrinkable(model: Model, configurations: Sequence[Configuration], chosen: Mapping[str, bool]) -> None:
@@ -364,9 +353,9 @@ def target_gains(sizer: TargetSizer, model: Model, result: Model) -> tuple[Gain,
         sizes: list[Sizes] = []
         for each in (model, result):
             found = sizer.measure(each, index)
-            smallest = found.smallest
-            assert smallest is not None, "both models work"
-            sizes.append(Sizes(smallest.size, smallest.multiple_of_16, found.head_bytes, found.tail_bytes))
+            arena = smallest(found)
+            pair = arena if isinstance(arena, SplitArenaSizes) else None
+            sizes.append(Sizes(arena.size, arena.multiple_of_16, found.head_bytes, found.tail_bytes, pair))
         was, now = sizes
         percent = round(100 * (was.arena - now.arena) / max(1, was.arena), 2)
         gains.append(Gain(configuration.target.name, cases[index], was, now, percent))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.document_fields import HIDDEN, INLINE, named
 from tflm_sim.document_types import Count
 from tflm_sim.model.types import Model
@@ -18,16 +19,18 @@ class Sizes:
     """A model on a target, in bytes.
 
     Attributes:
-        arena: The smallest arena.
+        arena: The smallest arena; of both together where there are two.
         multiple_of_16: The smallest that is a multiple of 16: the one for the firmware.
         head: Of the plan.
         tail: Of persistent memory.
+        split: Where there are two arenas, what each needs.
     """
 
     arena: Count = field(metadata=named("smallest_arena_bytes"))
     multiple_of_16: Count = field(metadata=named("smallest_arena_multiple_of_16"))
     head: Count = field(metadata=named("head_bytes"))
     tail: Count = field(metadata=named("tail_bytes"))
+    split: SplitArenaSizes | None = field(default=None, metadata=named("smallest_split_arenas_bytes"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,16 @@ class Gain:
     before: Sizes
     after: Sizes
     percent: float
+
+    @property
+    def where(self) -> str:
+        """On which target, and in how many arenas, for people."""
+        return f"{'in two arenas ' if self.before.split else ''}on {self.target}"
+
+    @property
+    def in_words(self) -> str:
+        """Both arenas, for people."""
+        return f"{self.before.arena:,} B -> {self.after.arena:,} B {self.where}"
 
 
 @dataclass(frozen=True, slots=True)

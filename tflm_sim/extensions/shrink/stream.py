@@ -12,19 +12,12 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from math import inf, prod
 
-from tflm_sim.device.configuration import Where
+from tflm_sim.device.configuration import Where, configure_each
 from tflm_sim.errors import ModelError, TflmSimError, UsageError, each_of, expect, whole_number
 from tflm_sim.extensions.shrink.budget import Allowance, Budget, operator_names
 from tflm_sim.extensions.shrink.draft_facts import draft_multiplications, element_size
 from tflm_sim.extensions.shrink.prove import has_state, prove
-from tflm_sim.extensions.shrink.shrink import (
-    adds_by_shape,
-    cost_of,
-    refuse_unshrinkable,
-    shrink_configurations,
-    stopping_after,
-    target_gains,
-)
+from tflm_sim.extensions.shrink.shrink import adds_by_shape, cost_of, refuse_unshrinkable, stopping_after, target_gains
 from tflm_sim.extensions.shrink.stopping import Stopping
 from tflm_sim.extensions.shrink.stream_rewrite import Keep, NotRunnable, Ring, StreamPlan, streamed
 from tflm_sim.extensions.shrink.stream_rows import Moving, moving
@@ -81,7 +74,7 @@ def stream(
     time_limit: float | None = None,
     prove_runs: int | None = None,
     prove_program: str | os.PathLike[str] | None = None,
-    prove_interpreter: int = 0,
+    into: int = 0,
     progress: Callable[[str], object] | None = None,
 ) -> Streamed:
     """Rewrite a model that is invoked every few frames on a window of them, so that it takes the new frames only.
@@ -96,7 +89,7 @@ def stream(
         operators: Operators that may be needed in addition ("SLICE", ...); None for any.
         replan, force_float, time_limit: As for :func:`~tflm_sim.extensions.shrink.shrink.shrink`.
         prove_runs: Run both in the real TFLM, on so many windows of noise and the extreme ones; None for no run.
-        prove_program, prove_interpreter: The linked program that runs both instead.
+        prove_program, into: The linked program that runs both instead.
         progress: Called with what is being tried.
 
     Raises:
@@ -106,7 +99,7 @@ def stream(
         SimulatedFailure: The model fails on a target as it is.
         ProofFailed: The result does not do the same in the real TFLM: a bug of ours, and nothing to be used.
     """
-    model, configurations = load(model), shrink_configurations(targets)
+    model, configurations = load(model), configure_each(targets)
     step = expect(step, int, "a step in frames")
     axis = None if axis is None else whole_number(axis, "axis", 0, 2**31 - 1)
     if aim not in AIMS:
@@ -164,7 +157,7 @@ def stream(
         return replace(result, proof=prove(model, data, written, prove_runs, result.how))
     from tflm_sim.extensions.shrink.prove_program import prove_in_program  # the page has no emulator
 
-    proof = prove_in_program(model, written, prove_runs, prove_program, prove_interpreter, result.how)
+    proof = prove_in_program(model, written, prove_runs, prove_program, into, result.how)
     return replace(result, program_proof=proof)
 
 

@@ -35,7 +35,6 @@ class StreamedDocument:
 
 
 def streamed_document(result: Streamed, *, goal: int | None, output: str | None) -> StreamedDocument:
-    """Return the answer as a document."""
     return StreamedDocument(
         model=result.origin.path, output=output, goal_bytes=goal, feeding=tuple(feeding_lines(result)), answer=result
     )
@@ -54,8 +53,8 @@ def streamed_lines(result: Streamed, *, explain: bool = False, width: int | None
         expect(width, int, "a width in columns")
     name, gain = printable(PurePath(result.origin.path or "model").name), result.gains[0]
     lines = [
-        f"{name}: takes {_frames(result.step)} instead of its window of {result.frames}: {gain.before.arena:,} B -> "
-        f"{gain.after.arena:,} B on {gain.target}, {_share(result)} of the MACs",
+        f"{name}: takes {_frames(result.step)} instead of its window of {result.frames}: {gain.in_words}, "
+        f"{_share(result)} of the MACs",
         "",
     ]
     rows = list(target_rows(result.gains))

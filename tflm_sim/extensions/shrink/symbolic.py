@@ -178,7 +178,6 @@ class Call:
         return value
 
     def option(self, name: str, default: int = 0) -> int:
-        """Return an option that is a number."""
         value = self.operator.options.get(name, default)
         return int(value) if isinstance(value, int | float) else default
 

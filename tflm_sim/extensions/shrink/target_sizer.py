@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.sizing import Sizer, Sizing
+from tflm_sim.answers.smallest_arena import SmallestArena, SplitArenaSizes
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import TflmSimError
 from tflm_sim.extension_points import Aim
@@ -18,6 +19,14 @@ from tflm_sim.targets.kernel_library import KernelLibrary
 
 Measured = Simulation | Sizing
 """A model on a target, allocated: where its buffers lie, and when they are alive."""
+
+
+def smallest(measured: Measured) -> SmallestArena | SplitArenaSizes:
+    """Return the smallest arena of a model that works, or the smallest pair of arenas."""
+    pair = measured.split if isinstance(measured, Simulation) else None
+    found = measured.smallest or pair
+    assert found is not None, "only where it fails there is none"
+    return found
 
 
 @dataclass(slots=True)
@@ -49,19 +58,21 @@ class TargetSizer:
         self.runs += 1
         return simulate(model, self.configurations[index]).unwrap()
 
-    def measure(self, model: Model, index: int = 0) -> Sizing:
+    def measure(self, model: Model, index: int = 0) -> Measured:
         """Return what one target needs for a model, and its plan: sooner than ``simulate``, without the events.
 
         Raises:
             SimulatedFailure: AllocateTensors() fails in any arena.
         """
+        if self.configurations[index].split_arenas:
+            return self.simulate(model, index)  # A Sizer sizes one arena.
         self.runs += 1
         found = self._sizer.sizing(model, self.configurations[index])
         if found.failure is not None:
             raise found.failure
         return found
 
-    def measure_all(self, model: Model) -> list[Sizing]:
+    def measure_all(self, model: Model) -> list[Measured]:
         """Return what each target needs for a model.
 
         Raises:
@@ -70,14 +81,12 @@ class TargetSizer:
         return [self.measure(model, index) for index in range(len(self.configurations))]
 
     def arena(self, model: Model, index: int = 0) -> int:
-        """Return the smallest arena on one target in bytes.
+        """Return the smallest arena on one target in bytes, of both where there are two.
 
         Raises:
             SimulatedFailure: AllocateTensors() fails in any arena.
         """
-        smallest = self.measure(model, index).smallest
-        assert smallest is not None, "only where it fails there is none"
-        return smallest.size
+        return smallest(self.measure(model, index)).size
 
     def size(self, model: Model, index: int) -> int:
         """Return what is minimised on one target: the smallest arena in bytes, or what the aim counts.

@@ -105,7 +105,6 @@ def shrunk_document(
     executed: ExecutedGain | None = None,
     program: dict[str, Any] | None = None,
 ) -> ShrunkDocument:
-    """Return the answer as a document."""
     return ShrunkDocument(
         model=shrunk.origin.path,
         output=output,
@@ -143,12 +142,12 @@ def shrunk_lines(
         lines += ["", *_pass_lines(shrunk, width)]
     if shrunk.stopped:
         lines += ["", f"the search ended early: {shrunk.stopped}; this is the best until then"]
-    bound = shrunk.bound
+    bound, arenas = shrunk.bound, "both arenas" if shrunk.gains[0].before.split else "the arena"
     if not shrunk.aims:
         lines += [
             "",
             f"no rewriting of ours brings the head below {bound.head:,} B, the live bytes of {bound.operator} alone, "
-            f"or the arena below {bound.arena:,} B, as operators that are not split keep {bound.tail:,} B in the tail",
+            f"or {arenas} below {bound.arena:,} B, as operators that are not split keep {bound.tail:,} B in the tail",
         ]
     lines += [f"left alone: {printable(sentence, 200)}" for sentence in shrunk.left_alone]
     lines += dict.fromkeys(_rejected_lines(shrunk))
@@ -185,31 +184,41 @@ def _headline(shrunk: Shrunk, goal: int | None) -> str:
     if shrunk.aims and shrunk.has_gained:
         aim = shrunk.aims[0]
         return f"{name}: {aim.before} -> {aim.after} on {aim.target}, {shrunk.macs_in_words}"
+    met = "" if goal is None else f"; the goal of {goal:,} B is {'met' if shrunk.fits(goal) else 'NOT met'}"
     if not shrunk.has_gained:
         if goal is not None and shrunk.fits(goal):
-            return f"{name}: {gain.before.arena:,} B on {gain.target} are within the goal of {goal:,} B as it is"
+            return f"{name}: {gain.before.arena:,} B {gain.where} are within the goal of {goal:,} B as it is"
         if shrunk.stopped:
-            return f"{name}: nothing smaller was found before the search ended"
-        return f"{name}: nothing that we know makes it smaller"
-    met = "" if goal is None else f"; the goal of {goal:,} B is {'met' if shrunk.fits(goal) else 'NOT met'}"
-    return (
-        f"{name}: {gain.before.arena:,} B -> {gain.after.arena:,} B on {gain.target} "
-        f"(-{gain.percent:.1f} %), {shrunk.macs_in_words}{met}"
-    )
+            return f"{name}: nothing smaller was found before the search ended{met}"
+        return f"{name}: nothing that we know makes it smaller{met}"
+    return f"{name}: {gain.in_words} (-{gain.percent:.1f} %), {shrunk.macs_in_words}{met}"
 
 
 def target_rows(gains: Sequence[Gain]) -> Iterator[list[str]]:
     """Yield a table of arenas before and after; targets that gain the same are one row."""
-    yield ["target", "arena", "saved", "head", "tail"]
+    has_pairs = all(gain.before.split for gain in gains)
+    yield ["target", *(_OF_TWO if has_pairs else ("arena", "saved", "head", "tail"))]
     alike: dict[tuple[str, Sizes, Sizes], list[Gain]] = {}
     for gain in gains:
         alike.setdefault((gain.target, gain.before, gain.after), []).append(gain)
     for (target, before, after), same in alike.items():
         case = range_of([gain.case for gain in same])
         label = f"{target}, {case}" if case else target
-        parts = ((before.arena, after.arena), (before.head, after.head), (before.tail, after.tail))
-        arena, head, tail = (f"{first:,} -> {last:,}" for first, last in parts)
-        yield [label, arena, f"{same[0].percent:.1f} %", head, tail]
+        arena, *parts = (
+            f"{first:,} -> {last:,}"
+            for first, last in zip(_figures(before, has_pairs), _figures(after, has_pairs), strict=True)
+        )
+        yield [label, arena, f"{same[0].percent:.1f} %", *parts]
+
+
+_OF_TWO = ("both arenas", "saved", "persistent", "non-persistent")
+
+
+def _figures(sizes: Sizes, is_pair: bool) -> tuple[int, int, int]:
+    """Return the arena and its two parts: of a pair what each needs, else head and tail."""
+    if is_pair and sizes.split is not None:
+        return sizes.arena, sizes.split.persistent, sizes.split.non_persistent
+    return sizes.arena, sizes.head, sizes.tail
 
 
 def _aim_rows(aim: AimGain, *, is_one: bool) -> Iterator[list[str]]:
@@ -287,22 +296,31 @@ def firmware_lines(shrunk: _Placed, *, has_arena: bool = True) -> list[str]:
         shrunk: The result.
         has_arena: Whether there is one arena to declare; of banks, the planner's header has the arrays.
     """
-    sizes: dict[str, int] = {}
+    sizes: dict[tuple[str, str], int] = {}
     for gain in shrunk.gains:
-        sizes[gain.target] = max(gain.after.multiple_of_16, sizes.get(gain.target, 0))
-    is_one = len({*sizes.values()}) == 1
-    lines = (
-        [
-            f"alignas(16) uint8_t tensor_arena[{size}];  // {f'on {target}: ' if not is_one else ''}{format_size(size)}"
-            for target, size in ([*sizes.items()][:1] if is_one else sizes.items())
+        for array, size in _arrays(gain.after):
+            sizes[array, gain.target] = max(size, sizes.get((array, gain.target), 0))
+    lines: list[str] = []
+    for array in dict.fromkeys(array for array, _ in sizes if has_arena):
+        own = {target: size for (each, target), size in sizes.items() if each == array}
+        is_one = len({*own.values()}) == 1
+        lines += [
+            f"alignas(16) uint8_t {array}[{size}];  // {f'on {target}: ' if not is_one else ''}{format_size(size)}"
+            for target, size in ([*own.items()][:1] if is_one else own.items())
         ]
-        if has_arena
-        else []
-    )
     if shrunk.extra_operators:
         lines.append(f"// {len(shrunk.extra_operators)} more in MicroMutableOpResolver<N>:")
         lines += [f"resolver.{resolver_method(name)}();" for name in shrunk.extra_operators]
     return lines
+
+
+def _arrays(sizes: Sizes) -> Iterator[tuple[str, int]]:
+    """Yield the name and the bytes of each array that the firmware declares."""
+    if sizes.split is None:
+        yield "tensor_arena", sizes.multiple_of_16
+    else:
+        yield "persistent_arena", sizes.split.persistent
+        yield "non_persistent_arena", sizes.multiple_of_16 - sizes.split.persistent
 
 
 def _conversion_lines(conversions: Sequence[Conversion]) -> list[str]:

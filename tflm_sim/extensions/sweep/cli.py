@@ -169,7 +169,6 @@ def _cases(args: argparse.Namespace) -> list[Case]:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
     if args.diff:
         return _difference(args)
     if not args.models:
@@ -315,7 +314,6 @@ class Tally:
             yield item
 
     def count(self, rows: Iterable[Row]) -> None:
-        """Count rows that were written."""
         for row in rows:
             self._statuses[row.status] += 1
             if row.status != "ok":
@@ -339,7 +337,6 @@ class Tally:
         return self._statuses.keys() == {"unreadable"}
 
     def document(self) -> SweepDocument:
-        """Return the summary."""
         statuses = dict(sorted(self._statuses.items()))
         return SweepDocument(
             models=self._models, rows=self._statuses.total(), statuses=statuses, interrupted=self.interrupted

@@ -75,7 +75,6 @@ class Positions(NamedTuple):
 
     @property
     def positions(self) -> int:
-        """The number of positions."""
         return self.end - self.first
 
 
@@ -101,7 +100,6 @@ class Axis(NamedTuple):
         return Positions(first, last + 1, max(0, -origin), self.taken(first))
 
     def spans(self) -> Iterator[Positions]:
-        """Yield all positions."""
         first = 0
         while first < self.result:
             span = self.span(first)

@@ -117,7 +117,7 @@ def min_cost_flow(records: Sequence[TensorUsageRecord[int]], deadline: Deadline 
     if sum(record.tensor_size for record in records) >= _OUT_OF_REACH:
         raise PlanningError("MINCOSTFLOW counts costs in 32 bits and these tensors have more bytes than that")
     if native.available():
-        rows = ((record.tensor_size, record.first_task, record.last_task, 0) for record in records)
+        rows = ((record.tensor_size, record.first_task, record.last_task) for record in records)
         return objects_of(records, native.min_cost_flow(rows, deadline))
     return objects_of(records, min_cost_flow_object_ids(records, deadline))
 

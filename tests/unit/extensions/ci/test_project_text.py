@@ -57,7 +57,6 @@ def test_each_is_a_line_and_what_is_not_good_is_told_why() -> None:
         "m on f: cannot be told: r",
         "m on f: no: r",
         "m on f: +1,600 B since the baseline of 1,600 B",
-        "m on f: this looks for rewritings that need less, with the same outputs: tflm-sim shrink m",
     ]
 
 

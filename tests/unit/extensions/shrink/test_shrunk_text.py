@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.extensions.shrink import text as module
-from tflm_sim.extensions.shrink.shrunk import Bound, Shrunk, Sizes
+from tflm_sim.extensions.shrink.shrunk import Bound, Gain, Shrunk, Sizes
 from tflm_sim.extensions.shrink.text import ExecutedGain, executed_gain_lines, shrunk_document, shrunk_lines
 
 
@@ -18,7 +20,14 @@ def sizes(arena: int, head: int = 10, tail: int = 20) -> Any:
 
 def gain(before: int, after: int, target: str = "t", case: str = "") -> Any:
     percent = 100 * (before - after) / before
-    return SimpleNamespace(target=target, case=case, before=sizes(before), after=sizes(after, 1000), percent=percent)
+    return Gain(target, case, sizes(before), sizes(after, 1000), percent)
+
+
+def pair(before: int, after: int, target: str = "t") -> Any:
+    """A model on two arenas, of which what stays needs 506 B before and 606 after."""
+    one = gain(before, after, target)
+    first, last = SplitArenaSizes(506, before - 506), SplitArenaSizes(606, after - 606)
+    return replace(one, before=replace(one.before, split=first), after=replace(one.after, split=last))
 
 
 def shrunk(*gains: Any, **facts: Any) -> Shrunk:
@@ -39,14 +48,39 @@ def shrunk(*gains: Any, **facts: Any) -> Shrunk:
         (shrunk(), 1499, "m.tflite: 2,000 B -> 1,500 B on t (-25.0 %), +50.0 % MACs; the goal of 1,499 B is NOT met"),
         (shrunk(gain(2000, 2000)), None, "m.tflite: nothing that we know makes it smaller"),
         (shrunk(gain(2000, 2000)), 2000, "m.tflite: 2,000 B on t are within the goal of 2,000 B as it is"),
-        (shrunk(gain(2000, 2000)), 1999, "m.tflite: nothing that we know makes it smaller"),
-        (shrunk(gain(2000, 2000), stopped="s"), 1999, "m.tflite: nothing smaller was found before the search ended"),
+        (
+            shrunk(gain(2000, 2000)), 1999,
+            "m.tflite: nothing that we know makes it smaller; the goal of 1,999 B is NOT met",
+        ),
+        (shrunk(gain(2000, 2000), stopped="s"), None, "m.tflite: nothing smaller was found before the search ended"),
         (shrunk(origin=SimpleNamespace(path="")), None, "model: 2,000 B -> 1,500 B on t (-25.0 %), +50.0 % MACs"),
         (shrunk(gain(100, 50, "a"), gain(9, 3, "b")), None, "m.tflite: 100 B -> 50 B on a (-50.0 %), +50.0 % MACs"),
+        (shrunk(pair(2000, 1500)), None, "m.tflite: 2,000 B -> 1,500 B in two arenas on t (-25.0 %), +50.0 % MACs"),
+        (
+            shrunk(pair(2000, 2000)), 2000,
+            "m.tflite: 2,000 B in two arenas on t are within the goal of 2,000 B as it is",
+        ),
     ],
-)
+)  # fmt: skip
 def test_the_headline_is_the_first_target_and_the_goal(given: Shrunk, goal: int | None, line: str) -> None:
     assert module._headline(given, goal) == line
+
+
+def test_two_arenas_have_a_column_and_an_array_each() -> None:
+    given = shrunk(pair(2000, 1500), pair(2000, 1500, "u"))
+    rows = list(module.target_rows(given.gains))
+    assert rows[0] == ["target", "both arenas", "saved", "persistent", "non-persistent"]
+    assert rows[1:] == [[name, "2,000 -> 1,500", "25.0 %", "506 -> 606", "1,494 -> 894"] for name in "tu"]
+    assert module.firmware_lines(given) == [
+        "alignas(16) uint8_t persistent_arena[606];  // 606 B",
+        "alignas(16) uint8_t non_persistent_arena[898];  // 898 B",
+    ]
+    assert module.firmware_lines(shrunk(pair(2000, 1500), pair(2000, 1480, "u")))[1:] == [
+        "alignas(16) uint8_t non_persistent_arena[898];  // on t: 898 B",
+        "alignas(16) uint8_t non_persistent_arena[882];  // on u: 882 B",
+    ]
+    mixed = list(module.target_rows((pair(2000, 1500), gain(2000, 1500))))
+    assert mixed[0] == ["target", "arena", "saved", "head", "tail"]
 
 
 def test_targets_that_gain_alike_are_a_row_and_costs_have_their_change() -> None:

@@ -11,8 +11,10 @@ not write. What a test learned travels with its report as a user property.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,6 +152,7 @@ def arena_marker(
         TflmSimError: An argument has no meaning, or the model cannot be read.
     """
     from tflm_sim.checks.check import linked_program
+    from tflm_sim.cli.options import shrinking
     from tflm_sim.device.configuration import configure
     from tflm_sim.extensions.ci.pytest_plugin.checker import ArenaChecker
     from tflm_sim.report.circumstances import target_line, unnamed
@@ -162,10 +165,12 @@ def arena_marker(
     where = target or (None if is_named else TARGET)
     program = None
     if firmware := settings.pop("firmware", None):
-        program = linked_program(_found(item, firmware), target, run=run, into=into, **settings)
+        firmware = os.fspath(_found(item, firmware))
+        program = linked_program(firmware, target, run=run, into=into, **settings)
         configuration = program.need(name, loaded).configuration
     else:
         configuration = configure(where, **settings)
+    typed = {**settings, "target": target, "firmware": firmware, "executed": run, "into": into}
     named = {name: settings.get(name) for name in ("library", "runtime", "kernels")}
     missing = unnamed(configuration, target=target or settings.get("board"), **named)
     about = target_line(configuration.target, () if program else missing)
@@ -182,6 +187,7 @@ def arena_marker(
         limit=room,
         about=about,
         program=program,
+        shrunk_by=partial(shrinking, typed, loaded.path),
         remember=remember if item.config.getoption("arena_update_baseline") else None,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from tflm_sim.escape import one_line, printable
 from tflm_sim.model.types import Model
 from tflm_sim.report.lifetime_text import after_invoke, buffer_name, scope_label, timeline_lines
 from tflm_sim.report.tables import table_lines
-from tflm_sim.report.verdict_text import verdict_lines
+from tflm_sim.report.verdict_text import shrinking_lines, verdict_lines
 from tflm_sim.sizes import parse_size
 from tflm_sim.units import format_size
 
@@ -40,6 +41,7 @@ class ArenaChecker:
         limit: Bytes that the firmware has for the arena, None when the marker does not say.
         about: Which TFLM and kernels that is, for the summary.
         program: The linked program in which it has to fit; None for what the configuration says alone.
+        shrunk_by: Returns the command that looks for a rewriting that needs at most so many bytes; None to name none.
         remember: Called with (baseline file, key, size) by :meth:`assert_no_growth` when baselines are to be updated;
             None when sizes are compared with them.
     """
@@ -53,6 +55,7 @@ class ArenaChecker:
         limit: int | None = None,
         about: str = "",
         program: LinkedProgram | None = None,
+        shrunk_by: Callable[[int], str] | None = None,
         remember: Callable[[Path, str, int], None] | None = None,
     ) -> None:
         self.name = name
@@ -61,6 +64,7 @@ class ArenaChecker:
         self.limit = limit
         self.about = about
         self._program = program
+        self._shrunk_by = shrunk_by or (lambda _: "")
         self._needed: int | None = None
         self._remember = remember
 
@@ -113,7 +117,7 @@ class ArenaChecker:
             verdict = self._program.judge(self.name, self.model, Room(room, None), self.key)
             self._needed = verdict.needed
             if verdict.exit_code:
-                raise _failed(verdict_lines(verdict))
+                raise _failed(verdict_lines(replace(verdict, shrunk_by=self._shrunk_by(room))))
             return
         if self.roomy.failure is not None:
             raise _failed([f"no: {self.name} fails in an arena of any size: {self.roomy.failure}"])
@@ -192,7 +196,8 @@ class ArenaChecker:
         if simulation.failure is not None:
             lines.append(f"in {room:,} B: {simulation.failure}")
         lines += [f"in {room:,} B the device overwrites bytes in use: {text}" for text in simulation.corruptions]
-        return lines + [f"the device prints: {printable(line, 200)}" for line in simulation.log] + self._who_needs_it()
+        lines += [f"the device prints: {printable(line, 200)}" for line in simulation.log]
+        return lines + self._who_needs_it() + shrinking_lines(self._shrunk_by(room))
 
     def _who_needs_it(self) -> list[str]:
         """What does not fit in a byte less, the largest holders of the tail, and the fullest moment of the head."""

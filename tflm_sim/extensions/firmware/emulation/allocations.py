@@ -87,9 +87,9 @@ class Allocations:
         self.events.clear()
         return taken
 
-    def has_taken_of_tail(self, end: int) -> bool:
-        """Whether tail bytes were taken in the arena that ends there."""
-        return self._tail is not None and self._tail < end
+    def has_taken_below(self, tail: int) -> bool:
+        """Whether tail bytes were taken below an address."""
+        return self._tail is not None and self._tail < tail
 
     def _fields(self, place: int) -> Fields:
         """Return an allocator's fields, which begin at ``place``."""

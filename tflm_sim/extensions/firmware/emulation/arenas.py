@@ -9,12 +9,15 @@
 
 The fields of an allocator are found by what they hold, since they moved from version to version: start, end, start,
 end, start, one after another, in an allocator that has allocated nothing yet; of one of two, by its start and end.
+Where the compiler inlined Create(), it lies in its arena already, and the fourth has moved down past it: other sizes
+then have it where it is, above the tail or beyond the arena's end, and the tail as far below the end as it was.
 Source: arena_allocator/persistent_arena_buffer_allocator.h, non_persistent_arena_buffer_allocator.h @ 90b983c.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from tflm_sim.arena.events import OpEvent, Phase, ScratchRequest
 from tflm_sim.extensions.firmware.emulation.allocations import Allocations
@@ -31,6 +34,8 @@ INTERPRETER = 64
 _FIELDS = 8
 """Words of an allocator among which its fields begin."""
 _MAX_ARENAS = 32
+_MOST_ARGUMENTS = 6
+"""Of a function that makes an allocator: those of an interpreter's constructor until the arena's size, and one more."""
 _NEAR_STACK = 1 << 12
 """Bytes above the stack pointer in which a function's caller has its objects."""
 _ALIGNED = 64
@@ -41,6 +46,8 @@ _SIZES = {Part.ALL: 1, Part.PERSISTENT: 1, Part.REST: 3}
 """The number of the argument of Create() that is an arena's size; the one before is the arena."""
 _NEW = {Part.ALL: (0, 1, 0, 1, 0), Part.PERSISTENT: (0, 1, 1), Part.REST: (0, 1, 0, 0)}
 """Which of its arena's bounds each field of an allocator holds that has allocated nothing yet."""
+_WORD, _TAIL = 4, 3
+"""Bytes of a word, of which all consists that Create() puts at the arena's end; the field that has moved then."""
 
 
 class Arenas:
@@ -65,15 +72,20 @@ class Arenas:
         self._layout: int | None = None
         self._before: tuple[int, int] | None = None
         self._elsewhere: list[Arena] = []
-        self._given: tuple[int, int] | None = None
+        self._given: list[tuple[int, int]] = []
         self._allocations: dict[int, Allocations] = {}
         self.allocators: set[int] = set()
 
     # -- what the program calls -----------------------------------------------------------------------------------
 
     def give(self) -> None:
-        """Note the arena that MicroAllocator::Create() is given."""
-        self._given = (argument(self._machine, 0), argument(self._machine, 1))
+        """Note the arena that MicroAllocator::Create() is given: its first arguments.
+
+        In a program without names they may be later ones, as the compiler may have put Create() into its caller.
+        """
+        last = _MOST_ARGUMENTS if self._program.is_unnamed else 2
+        values = [argument(self._machine, number) for number in range(last)]
+        self._given = list(pairwise(values))
 
     def create(self) -> None:
         """Note the arena that SingleArenaBufferAllocator::Create() is given."""
@@ -172,38 +184,34 @@ class Arenas:
 
     def _whole(self, owner: int, fields: tuple[int, ...]) -> tuple[int, Arena] | None:
         """Return where the fields of an allocator of one arena begin, and the arena; None where it has none."""
-        at = next((at for at in range(1, _FIELDS) if self._holds_arena(fields[at : at + 5])), None)
+        at = next((at for at in range(1, _FIELDS) if self._holds_arena(owner, at, fields[at : at + 5])), None)
         if at is None:
             return None
-        head, end, *_ = fields[at:]
+        head, end, _, tail, _ = fields[at : at + 5]
         self._layout = at
         known = [one for one in self.made if one.bounds == (head, end)]
-        if known and not self._is_made_again(head, fields[at : at + 5]):
+        before = self._allocations.get(head)
+        is_again = before is not None and before.has_taken_below(tail) and _is_new(owner, at, fields[at : at + 5])
+        if known and not is_again:
             self.current = known[-1]
         else:
             self._begin(head, end - head, owner, 0)
+            if self.current is not None and tail < end:
+                self.current.taken = (end & -_WORD) - tail
         return None if self.current is None else (at, self.current)
 
-    def _holds_arena(self, fields: tuple[int, ...]) -> bool:
-        """Whether these are an allocator's fields: of an arena that is known, or one that has allocated nothing."""
-        head, end, planned, tail, temp = fields
-        if head == planned == temp != 0 and end == tail >= head:
-            return True
+    def _holds_arena(self, owner: int, at: int, fields: tuple[int, ...]) -> bool:
+        """Whether these are an allocator's fields: of a new one, or of one whose arena is known."""
+        head, end, planned, tail, _ = fields
         is_ordered = head <= planned <= end and head <= tail <= end
-        return is_ordered and any(one.bounds == (head, end) for one in self.made)
-
-    def _is_made_again(self, head: int, fields: tuple[int, ...]) -> bool:
-        """Whether these are the fields of a new allocator where another one has allocated something already."""
-        before = self._allocations.get(head)
-        return (
-            before is not None
-            and before.has_taken_of_tail(fields[1])
-            and fields == (head, fields[1], head, fields[1], head)
-        )
+        is_known = is_ordered and any(one.bounds == (head, end) for one in self.made)
+        return is_known or _is_new(owner, at, fields)
 
     def _begin(self, head: int, size: int, owner: int | None, size_argument: int, part: Part = Part.ALL) -> None:
-        given, self._given = self._given, None
-        whole = given if given is not None and 0 <= head - given[0] < _ALIGNED else None
+        given, self._given = self._given, []
+        if self._program.is_unnamed:
+            given = [(start, length) for start, length in given if start + length == head + size]
+        whole = next(((start, length) for start, length in given if 0 <= head - start < _ALIGNED), None)
         if whole is None and head % _BUFFER_ALIGNED and part is Part.ALL:
             whole = head, size  # a recording allocator begins where it is told to
         whole = whole or self._program.object_around(head, size) or self._block_around(head, size)
@@ -324,6 +332,19 @@ class Arenas:
             self._put_new(arena.owner + 4 * layout, arena)
 
     def _put_new(self, place: int, arena: Arena) -> None:
-        """Write the fields of an allocator of ``arena`` that has allocated nothing yet."""
+        """Write the fields of a new allocator of ``arena``."""
         for index, number in enumerate(_NEW[arena.part]):
             set_word(self._machine, place + 4 * index, max(arena.bounds[number], arena.head))
+        if arena.taken:
+            set_word(self._machine, place + 4 * _TAIL, max((arena.end & -_WORD) - arena.taken, arena.head))
+
+
+def _is_new(owner: int, at: int, fields: tuple[int, ...]) -> bool:
+    """Whether an allocator at ``owner``, whose ``fields`` begin at its word ``at``, has just been made.
+
+    It has allocated nothing; or only what Create() puts at the arena's end, itself first, where the compiler inlined
+    the code for that.
+    """
+    head, end, planned, tail, temp = fields
+    is_inside = head < tail <= owner and owner + _WORD * (at + len(fields)) <= end
+    return head == planned == temp != 0 and (end == tail >= head or is_inside)

@@ -51,6 +51,7 @@ def _banks(table: BankTable, banks: Sequence[tuple[int, int]]) -> tuple[Executed
             planned=bank.planned,
             is_head=number == table.head,
             is_tail=number == table.tail,
+            buffers=bank.buffers,
         )
         for number, ((address, size), bank) in enumerate(zip(banks, table.banks, strict=True))
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from tflm_sim.checks.doubts import EXIT_CODES, Answer, answer_of
+from tflm_sim.checks.program_need import BankNeed
 from tflm_sim.document_types import Count
 from tflm_sim.escape import html_table
 from tflm_sim.extensions.firmware.emulation.stack_room import StackRoom
@@ -154,26 +155,12 @@ class TriedSize(NamedTuple):
     works: bool | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExecutedBank:
-    """A bank of RAM that the program gives to a plan of banks.h; sizes are bytes.
+@dataclass(frozen=True, slots=True)
+class ExecutedBank(BankNeed):
+    """A bank of RAM that the program gives to a plan of banks.h, where it is known."""
 
-    Attributes:
-        name: What the plan calls it.
-        size: As the program gives it.
-        needed: What the plan's planner asks for; with less it refuses to plan.
-        planned: From the bank's start to the end of the plan there.
-        is_head: Whether it holds the head.
-        is_tail: Whether it holds what stays.
-    """
-
-    name: str
     address: Count
     size: Count
-    needed: Count
-    planned: Count
-    is_head: bool
-    is_tail: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,5 +298,4 @@ class Execution:
 
     @property
     def exit_code(self) -> int:
-        """That of the answer."""
         return EXIT_CODES[self.answer]

@@ -321,7 +321,6 @@ class Follower:
         self._when_returned(partial(self._book.add_block, argument(self.machine, 0)))
 
     def _allocator(self, role: Watched) -> None:
-        """Record a call of an allocator."""
         is_passing = self._book.allocator(role, self._shifts[self.machine.get("pc")])
         if is_passing:
             self._when_returned(self._book.settle)

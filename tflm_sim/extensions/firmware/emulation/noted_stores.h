@@ -23,11 +23,13 @@ typedef struct {
   int64_t span, asker;
 } tflm_store_t;
 
-/* How many instructions a block of code has; it holds for one value of noted->generation. */
+/* How many instructions a block of code has; it holds for one value of noted->generation. is_loud: whether the hook of
+ * stores is part of its translation, although it stores to the stack alone. */
 typedef struct {
   uint64_t address;
   uint32_t size, instructions;
   uint64_t generation;
+  int64_t is_loud;
 } tflm_block_t;
 
 #define MOST_BLOCKS 8192
@@ -35,9 +37,13 @@ typedef struct {
 /* get_register is uc_reg_read(), program_counter the number of PC; set_register is uc_reg_write(), execution_state the
  * number of EPSR, both 0 where the core has none; read_memory is uc_mem_read(), is_thumb says how long instructions
  * are. QEMU needs none of them, and counts instructions itself. instructions: of all blocks that were begun, the last
- * one, [block_address, block_address + block_size), as if it had come to its end. */
+ * one, [block_address, block_address + block_size), as if it had come to its end. After most_loud instructions of loud
+ * blocks, 0 for any number, the machine is stopped by emu_stop, which is uc_emu_stop(), and hook_del, which is
+ * uc_hook_del(), has taken the hooks of stores away. */
 typedef struct {
-  uint64_t get_register, set_register, read_memory;
+  uint64_t get_register, set_register, read_memory, hook_del, emu_stop;
+  uint64_t store_hook[2];
+  uint64_t loud, most_loud;
   int64_t program_counter, execution_state;
   int64_t is_thumb;
   uint64_t instructions, block_address, block_size, generation;

@@ -42,7 +42,6 @@ class Arguments:
 
 
 def formatted(machine: Emulator, text: str, arguments: Arguments) -> str:
-    """Return what a format prints."""
     return "".join(_parts(machine, text, arguments))
 
 

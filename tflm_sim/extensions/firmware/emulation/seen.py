@@ -161,7 +161,6 @@ class Result:
 
     @property
     def invocations_done(self) -> int:
-        """How many of them returned."""
         return sum(one.status is not None for one in self.invocations)
 
 
@@ -178,6 +177,7 @@ class Arena:
         owner: The allocator whose fields hold its size there; None where it is an argument.
         size_argument: The number of the argument that holds it.
         part: What it holds.
+        taken: Bytes that were taken at its end before it was seen, but for what aligns that to a word.
         partner: The other one of two that belong together.
         results: Each AllocateTensors() in it; of two that belong together one list.
     """
@@ -190,6 +190,7 @@ class Arena:
     owner: int | None
     size_argument: int = 0
     part: Part = Part.ALL
+    taken: int = 0
     partner: Arena | None = field(default=None, compare=False, repr=False)
     results: list[Result] = field(default_factory=list)
 
@@ -200,7 +201,6 @@ class Arena:
 
     @property
     def span(self) -> Span:
-        """Where it lies."""
         return Span(self.address, self.end)
 
     @property

@@ -36,7 +36,13 @@ class _StoreNoted(Structure):
 
 
 class _BlockNoted(Structure):
-    _fields_ = (("address", c_uint64), ("size", c_uint32), ("instructions", c_uint32), ("generation", c_uint64))
+    _fields_ = (
+        ("address", c_uint64),
+        ("size", c_uint32),
+        ("instructions", c_uint32),
+        ("generation", c_uint64),
+        ("is_loud", c_int64),
+    )
 
 
 class Noted(Structure):
@@ -46,6 +52,11 @@ class Noted(Structure):
         ("get_register", c_uint64),
         ("set_register", c_uint64),
         ("read_memory", c_uint64),
+        ("hook_del", c_uint64),
+        ("emu_stop", c_uint64),
+        ("store_hook", c_uint64 * 2),
+        ("loud", c_uint64),
+        ("most_loud", c_uint64),
         ("program_counter", c_int64),
         ("execution_state", c_int64),
         ("is_thumb", c_int64),

@@ -48,6 +48,8 @@ nothing until that is looked at."""
 _MAX_WAITS = 10_000
 """Exceptions, and waits for an interrupt (WFI) that end at once, as if one had come."""
 _MAX_MEMORY = 256 << 20
+_LOUD = 1 << 19
+"""Instructions of blocks that store to the stack alone, after which those are translated without a hook of stores."""
 _INVALID = unicorn.UC_HOOK_MEM_UNMAPPED | unicorn.UC_HOOK_MEM_PROT
 _ACCESS = {
     unicorn.UC_MEM_READ_UNMAPPED: "reads",
@@ -70,6 +72,9 @@ class UnicornMachine:
         core: Its processor.
         memory: Its memory.
         vectors: Where a Cortex-M's table of vectors lies.
+
+    Attributes:
+        quiet: The addresses of blocks that were translated without a hook of stores, as they store to the stack alone.
     """
 
     def __init__(self, core: Core, memory: MemoryMap, vectors: int = 0) -> None:
@@ -87,9 +92,11 @@ class UnicornMachine:
         self._written: dict[int, mmap.mmap] = {}
         self._devices = Devices()
         self._hooks: dict[int, int] = {}
-        self._spare = memory.spare
+        self._spare, self._spare_code = memory.spare, memory.spare_code
         self._noted: Noted | None = None
         self._is_counting = False
+        self.quiet: set[int] = set()
+        self._patience = _LOUD
         self._resumed: int | None = None
         self._hit: int | None = None
         self._fault: Stop | None = None
@@ -99,7 +106,8 @@ class UnicornMachine:
             self._exceptions = Exceptions(self._uc, self._devices, vectors)
             self._uc.hook_add(unicorn.UC_HOOK_INTR, self._on_exception)
         self._watch = _Watch(self._uc.emu_stop)
-        self._uc.hook_add(_INVALID, self._on_invalid)
+        for first, last in self._not_spare():
+            self._uc.hook_add(_INVALID, self._on_invalid, begin=first, end=last)
         for address, data in memory.loaded:
             self.write(address, data)
 
@@ -135,7 +143,6 @@ class UnicornMachine:
         )
 
     def write(self, address: int, data: bytes) -> None:
-        """Put bytes into memory."""
         at = 0
         for base, first, end in self._pieces(address, len(data)):
             if base not in self._chunks:
@@ -170,19 +177,24 @@ class UnicornMachine:
 
     def place(self, data: bytes) -> int:
         """Put bytes where the program knows nothing of them; return their address."""
-        address = self.spare(len(data))
-        self.write(address, data)
-        return address
+        self._spare_code -= align_up(len(data), CHUNK)
+        self.write(self._spare_code, data)
+        return self._spare_code
+
+    def _not_spare(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Return (first, last) of the addresses below and above spare memory: where it is asked what a store does.
+
+        Unicorn is slow with what it has to ask about, and most stores are to the stack that is lent.
+        """
+        return (0, self._memory.spare - SPARE_DISTANCE - 1), (self._memory.spare, ADDRESSES - 1)
 
     # -- registers ------------------------------------------------------------------------------------------------
 
     def get(self, register: str) -> int:
-        """Return a register."""
         value: int = self._uc.reg_read(self._registers[register])
         return value & ~1 if register == "pc" else value
 
     def set(self, register: str, value: int) -> None:
-        """Change a register."""
         if register == "pc":
             value |= self.core.code_bit
             self._resumed = None
@@ -200,7 +212,6 @@ class UnicornMachine:
                 self._forget(address)
 
     def leave(self, address: int) -> None:
-        """Stop there no more."""
         if address in self._hooks:
             self._uc.hook_del(self._hooks.pop(address))
             self._forget(address)
@@ -215,7 +226,11 @@ class UnicornMachine:
             noted.read_memory = cast(uclib.uc_mem_read, c_void_p).value or 0
             noted.is_thumb = self.core.is_arm
             noted.generation = 1
+            noted.hook_del = cast(uclib.uc_hook_del, c_void_p).value or 0
+            noted.emu_stop = cast(uclib.uc_emu_stop, c_void_p).value or 0
+            noted.most_loud = self._patience
             self._hook(unicorn.UC_HOOK_BLOCK, _counting.hooks()[0], noted)
+            self._uc.ctl_flush_tb()
         return int(noted.instructions)
 
     def _uncount(self) -> None:
@@ -243,23 +258,45 @@ class UnicornMachine:
         if self.core.is_arm:
             noted.set_register = cast(uclib.uc_reg_write, c_void_p).value or 0
             noted.execution_state = arm_const.UC_ARM_REG_EPSR
-        _, on_store, size = _counting.hooks()
-        assert size == sizeof(Noted), "C and Python have the same form"
-        # Most stores are to the stack that is lent, which lies in memory of our own: those are not asked about.
-        for first, last in ((0, self._memory.spare - SPARE_DISTANCE - 1), (self._memory.spare, ADDRESSES - 1)):
-            self._hook(unicorn.UC_HOOK_MEM_WRITE, on_store, noted, first, last)
+        assert _counting.hooks()[2] == sizeof(Noted), "C and Python have the same form"
+        self._hook_stores(noted)
+        self._uc.ctl_flush_tb()
         return noted
 
-    def _hook(self, kind: int, function: int, noted: Noted, first: int = 1, last: int = 0) -> None:
+    def _hook_stores(self, noted: Noted) -> None:
+        for index, (first, last) in enumerate(self._not_spare()):
+            handle = self._hook(unicorn.UC_HOOK_MEM_WRITE, _counting.hooks()[1], noted, first, last)
+            noted.store_hook[index] = handle
+
+    def _hook(self, kind: int, function: int, noted: Noted, first: int = 1, last: int = 0) -> int:
         """Have a function of C called for ``first`` to ``last`` inclusive, for all addresses where ``last`` is less."""
-        data, where = cast(pointer(noted), c_void_p), (c_uint64(first), c_uint64(last))
-        status = uclib.uc_hook_add(self._uc._uch, byref(c_size_t(0)), kind, c_void_p(function), data, *where)
+        data, where, handle = cast(pointer(noted), c_void_p), (c_uint64(first), c_uint64(last)), c_size_t(0)
+        status = uclib.uc_hook_add(self._uc._uch, byref(handle), kind, c_void_p(function), data, *where)
         assert status == unicorn.UC_ERR_OK, "Unicorn takes a function of C as a hook"
+        return handle.value
+
+    def _has_hushed(self) -> bool:
+        """Whether the machine was stopped because of loud blocks; then they are translated anew, without a hook.
+
+        With a hook of stores Unicorn takes the long way for each load and store of what it translates, also where that
+        stores only to the stack. What it has translated stays as it is when the hook comes back.
+        """
+        noted = self._noted
+        if noted is None or not self._is_counting or noted.most_loud:
+            return False
+        loud = set(_counting.loud(addressof(noted)))
+        self._patience = _LOUD if loud - self.quiet else 2 * self._patience
+        self.quiet |= loud
         self._uc.ctl_flush_tb()
+        for address in self.quiet:
+            self._uc.ctl_request_cache(address)
+        self._hook_stores(noted)
+        noted.most_loud = self._patience
+        return True
 
     def _forget(self, address: int) -> None:
-        """Have the code around an address translated anew: hooks are part of the translation."""
-        self._uc.ctl_remove_cache(address & -4096, (address & -4096) + 4096)
+        """Have the code with an address translated anew: hooks are part of the translation."""
+        self._uc.ctl_remove_cache(address, address + 2)
 
     def _on_address(self, uc: unicorn.Uc, address: int, size: int, data: object) -> None:
         if address == self._resumed:
@@ -273,7 +310,6 @@ class UnicornMachine:
         uc.emu_stop()
 
     def run(self, limit: float, *, is_quiet: bool = False) -> Stop:
-        """Run on."""
         start = self.get("pc")
         self._resumed = start if start in self._hooks else None
         self._hit = self._fault = None
@@ -285,6 +321,9 @@ class UnicornMachine:
                     self._uc.emu_start(self.get("pc") | self.core.code_bit, _NEVER)
                 finally:
                     self._uncount()
+                    has_hushed = self._has_hushed()
+                if has_hushed and not self._watch.is_late:
+                    continue
                 if self._hit is not None or self._watch.is_late or not self._goes_on(is_quiet):
                     break
         except unicorn.UcError as problem:
@@ -326,13 +365,11 @@ class UnicornMachine:
     # -- snapshots ------------------------------------------------------------------------------------------------
 
     def save(self) -> Snapshot:
-        """Return the state."""
         chunks = {base: bytes(buffer) for base, buffer in self._written.items()}
         pending = set() if self._exceptions is None else set(self._exceptions.pending)
         return Snapshot(self._uc.context_save(), (self._devices.save(), pending), chunks)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a state."""
         self._uc.context_restore(snapshot.processor)
         devices, pending = snapshot.devices
         self._devices.restore(devices)
@@ -343,9 +380,9 @@ class UnicornMachine:
         self._resumed = None
         if self._noted is not None:
             self._noted.generation += 1  # Code may be other code from now on.
+            self.quiet.clear()
 
     def close(self) -> None:
-        """End."""
         self._watch.end()
 
 
@@ -395,6 +432,5 @@ class _Watch:
         self._running.clear()
 
     def end(self) -> None:
-        """End the thread."""
         self._has_ended = True
         self._running.set()

@@ -144,7 +144,6 @@ class ArenaStores:
                     yield call.site, ArenaStore(self._arena.start, name, through)
 
     def _does_store(self, function: Function, arguments: list[Value | None], depth: int) -> bool:
-        """Whether a function may store to what it is passed."""
         read = self._facts(function).following
         return not depth or not read or any(self._stores_of(function, dict(enumerate(arguments)), depth - 1))
 

@@ -15,11 +15,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from struct import Struct
 
+from tflm_sim.checks.program_need import BankBuffer
 from tflm_sim.extensions.firmware.reading.image import AddressIndex, Image
 
 MARK = b"tflm_banks1\0"
 _PLAN, _ENTRY, _NEED, _BANK = Struct("<12s4B4I"), Struct("<IIhh"), Struct("<3I"), Struct("<2I")
 _MAX_BANKS = 7
+_BANK_BITS = 3
+"""Of an entry's first word, the lowest; above them stands the offset, as GCC and Clang lay out bit-fields."""
 _MAX_NAME = 200
 _MAX_BUFFERS = 1 << 16
 _UNIT = 16
@@ -37,11 +40,13 @@ class PlannedBank:
         name: What it is called.
         needed: Bytes that the plan, the tail and TFLM's own temporary memory take.
         planned: Bytes from its start to the end of the plan.
+        buffers: What lies in it.
     """
 
     name: str
     needed: int
     planned: int
+    buffers: tuple[BankBuffer, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +130,18 @@ def _table(address: int, fields: Sequence[int], read: ReadMemory) -> BankTable |
     rows, needed = read(entries, count * _ENTRY.size), read(needs, banks * _NEED.size)
     if len(rows) < count * _ENTRY.size or len(needed) < banks * _NEED.size:
         return None
-    planned = tuple(PlannedBank(_text(read(text, _MAX_NAME)), *sizes) for text, *sizes in _NEED.iter_unpack(needed))
-    buffers = tuple((size * _UNIT, first, last) for _, size, first, last in _ENTRY.iter_unpack(rows))
-    return BankTable(address, _text(read(name, _MAX_NAME)), planned, head, tail, buffers)
+    entries_of: list[list[BankBuffer]] = [[] for _ in range(1 << _BANK_BITS)]
+    buffers = []
+    for number, (place, units, first, last) in enumerate(_ENTRY.iter_unpack(rows)):
+        known_by = units * _UNIT, first, last
+        bank, offset = place & ((1 << _BANK_BITS) - 1), (place >> _BANK_BITS) * _UNIT
+        entries_of[bank].append(BankBuffer(number, offset, *known_by))
+        buffers.append(known_by)
+    planned = tuple(
+        PlannedBank(_text(read(text, _MAX_NAME)), size, end, tuple(entries_of[number]))
+        for number, (text, size, end) in enumerate(_NEED.iter_unpack(needed))
+    )
+    return BankTable(address, _text(read(name, _MAX_NAME)), planned, head, tail, tuple(buffers))
 
 
 def _text(data: bytes) -> str:

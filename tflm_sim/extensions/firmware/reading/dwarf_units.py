@@ -321,7 +321,6 @@ class Units:
         return self._value(unit, data, at, actual, 0)
 
     def text(self, unit: Unit, value: tuple[int, int] | None) -> str:
-        """Return the string that a value means, "" for none."""
         if value is None:
             return ""
         form, number = value

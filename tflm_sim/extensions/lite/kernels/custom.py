@@ -44,7 +44,6 @@ def detection_postprocess(call: PrepareCall) -> None:
 
 
 def mfcc(call: PrepareCall) -> None:
-    """Mfcc."""
     wave, rate, output = call.operands(2)
     call.rank(wave, 3, "input_wav")
     call.ensure_eq(rate.elements, 1, "NumElements(input_rate)")

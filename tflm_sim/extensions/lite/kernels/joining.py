@@ -90,7 +90,6 @@ def _concatenated(values: list[TfLiteTensor], axis: int) -> list[float]:
 
 
 def pack(call: PrepareCall) -> None:
-    """PACK."""
     count = call.option("values_count")
     call.ensure_eq(call.input_count, count, "NumInputs(node)", "data->values_count")
     call.ensure_eq(call.output_count, 1, "NumOutputs(node)")
@@ -126,7 +125,6 @@ def is_short(value: int) -> bool:
 
 
 def unpack(call: PrepareCall) -> None:
-    """UNPACK."""
     count = call.option("num")
     call.ensure_eq(call.input_count, 1, "NumInputs(node)")
     call.ensure_eq(call.output_count, count, "NumOutputs(node)", "data->num")

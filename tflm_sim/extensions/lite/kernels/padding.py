@@ -98,7 +98,6 @@ def reverse(call: PrepareCall) -> None:
 
 
 def reverse_sequence(call: PrepareCall) -> None:
-    """REVERSE_SEQUENCE."""
     value, lengths, output = call.operands(2)
     call.rank(lengths, 1, "seq_lengths")
     call.ensure_supported(
@@ -186,7 +185,6 @@ def _image_in_blocks(call: PrepareCall) -> tuple[Shape, int, TfLiteTensor]:
 
 
 def space_to_depth(call: PrepareCall) -> None:
-    """SPACE_TO_DEPTH."""
     (batch, height, width, depth), size, output = _image_in_blocks(call)
     call.ensure_eq(height, height // size * size, "input_height", "output_height * block_size")
     call.ensure_eq(width, width // size * size, "input_width", "output_width * block_size")
@@ -194,7 +192,6 @@ def space_to_depth(call: PrepareCall) -> None:
 
 
 def depth_to_space(call: PrepareCall) -> None:
-    """DEPTH_TO_SPACE."""
     (batch, height, width, depth), size, output = _image_in_blocks(call)
     channels = depth // size // size
     call.ensure_eq(depth, channels * size * size, "input_channels", "output_channels * block_size * block_size")

@@ -15,7 +15,6 @@ _PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
 
 
 def rnn(call: PrepareCall) -> None:
-    """RNN."""
     first = call.reserve(6)
     value, weights, hidden = _rnn_operands(call)
     batch, units = value.shape[0], weights.shape[0]

@@ -144,12 +144,12 @@ def test_what_lies_over_another_is_damage(arena: Callable[..., Allocations]) -> 
     assert arena((Watched.TEMP, 64, 16, (0, 1024, 64)), (Watched.PERSISTENT, 960, 16, (0, 64, 64))).damage == ""
 
 
-@pytest.mark.parametrize(("end", "has_taken"), [(HEAD + 1008, False), (HEAD + 1009, True)])
-def test_tail_bytes_of_an_arena_are_known_by_its_end(
-    arena: Callable[..., Allocations], end: int, has_taken: bool
+@pytest.mark.parametrize(("tail", "has_taken"), [(HEAD + 1008, False), (HEAD + 1009, True)])
+def test_whether_tail_bytes_were_taken_is_known_by_where_they_begin(
+    arena: Callable[..., Allocations], tail: int, has_taken: bool
 ) -> None:
-    assert arena((Watched.PERSISTENT, 16, 16, (0, 1008, 0))).has_taken_of_tail(end) is has_taken
-    assert not arena().has_taken_of_tail(end)
+    assert arena((Watched.PERSISTENT, 16, 16, (0, 1008, 0))).has_taken_below(tail) is has_taken
+    assert not arena().has_taken_below(tail)
 
 
 def test_two_arenas_of_one_interpreter_keep_one_list(machine: Callable[[str], Any]) -> None:

@@ -29,13 +29,17 @@ def arm(machine: Callable[[str], Any]) -> Any:
     return one
 
 
-def arenas_in(arm: Any, *, objects: tuple[tuple[int, int], ...] = (), has_reporter_first: bool = False) -> Arenas:
+def arenas_in(
+    arm: Any, *, objects: tuple[tuple[int, int], ...] = (), has_reporter_first: bool = False, is_unnamed: bool = False
+) -> Arenas:
     """Return the arenas of a program with static objects at (address, size)."""
 
     def object_around(head: int, size: int) -> tuple[int, int] | None:
         return next((one for one in objects if one[0] <= head < one[0] + 16 and head + size == sum(one)), None)
 
-    program: Any = SimpleNamespace(object_around=object_around, has_reporter_first=has_reporter_first)
+    program: Any = SimpleNamespace(
+        object_around=object_around, has_reporter_first=has_reporter_first, is_unnamed=is_unnamed
+    )
     return Arenas(arm, program, keeps_points=False)
 
 
@@ -77,6 +81,28 @@ def test_what_was_given_and_what_is_made_belong_together(arm: Any, given: int | 
         arenas.give()
     call(arm, head, 0x100)
     arenas.create()
+    assert [seen(one) for one in arenas.made] == [found]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ((START, SIZE, 1), (START, SIZE, HEAD, True)),
+        ((0x300, 0x400, 0x500, START, SIZE, 0), (START, SIZE, HEAD, True)),  # of a constructor of an interpreter
+        ((START, SIZE + 1, 1), (HEAD, END - HEAD, HEAD, False)),  # an arena that ends elsewhere
+        ((0x300, 0x400, 0x500, 0x600, START, 0x10), (HEAD, END - HEAD, HEAD, False)),
+    ],
+)
+def test_without_names_an_arena_is_what_was_given_with_the_same_end(
+    arm: Any, arguments: tuple[int, ...], found: Any
+) -> None:
+    arenas = arenas_in(arm, is_unnamed=True)
+    arm.write_words(arm.get("sp"), *arguments[4:], 0)
+    call(arm, *arguments[:4])
+    arenas.give()
+    arm.write_words(OWNER + 4, HEAD, END, HEAD, END, HEAD)
+    call(arm, OWNER, 16, 16)
+    arenas.allocator(Watched.PERSISTENT, 0)
     assert [seen(one) for one in arenas.made] == [found]
 
 
@@ -151,6 +177,40 @@ def test_what_an_allocator_that_gave_nothing_holds(arm: Any, fields: tuple[int, 
     call(arm, OWNER, 16, 16)
     arenas.allocator(Watched.TEMP, 0)
     assert bool(arenas.made) is is_one
+
+
+@pytest.mark.parametrize(
+    ("owner", "fields", "is_one"),
+    [
+        (END - 100, (HEAD, END, HEAD, END - 100, HEAD), True),
+        (END - 24, (HEAD, END, HEAD, END - 100, HEAD), True),  # its fields end with the arena
+        (END - 20, (HEAD, END, HEAD, END - 100, HEAD), False),
+        (END - 104, (HEAD, END, HEAD, END - 100, HEAD), False),  # it lies in memory that is free
+        (END - 100, (HEAD, END, HEAD, END - 100, HEAD + 16), False),  # it has given a temporary buffer
+        (END - 100, (HEAD, END, HEAD + 16, END - 100, HEAD), False),
+        (HEAD, (HEAD, END, HEAD, HEAD, HEAD), False),
+    ],
+)
+def test_an_allocator_that_lies_at_its_arenas_end_has_just_been_made(
+    arm: Any, owner: int, fields: tuple[int, ...], is_one: bool
+) -> None:
+    arenas = arenas_in(arm, objects=((START, SIZE),))
+    arm.write_words(owner + 4, *fields)
+    call(arm, owner, 16, 16)
+    arenas.allocator(Watched.PERSISTENT, 0)
+    assert [(*seen(one), one.owner, one.taken) for one in arenas.made] == (
+        [(START, SIZE, HEAD, True, owner, 100)] if is_one else []
+    )
+
+
+def test_an_allocator_at_its_arenas_end_that_is_made_again_is_another_one(arm: Any) -> None:
+    arenas = arenas_in(arm)
+    for tail, made in ((END - 100, 1), (END - 164, 1), (END - 100, 2), (END - 100, 2)):
+        arm.write_words(END - 100 + 4, HEAD, END, HEAD, tail, HEAD)
+        call(arm, END - 100, 16, 16)
+        arenas.allocator(Watched.PERSISTENT, 0)
+        arenas.settle()
+        assert len(arenas.made) == made
 
 
 @pytest.mark.parametrize(
@@ -270,6 +330,28 @@ def test_an_allocator_in_memory_is_told_its_new_size(arm: Any) -> None:
         ]
 
 
+@pytest.mark.parametrize(
+    ("size", "end", "tail"),
+    [
+        (0x200, START + 0x200, START + 0x200 - 100),
+        (0x203, START + 0x203, START + 0x200 - 100),  # what lies at the end is aligned to words
+        (0x204, START + 0x204, START + 0x204 - 100),
+        (80, START + 80, HEAD),  # it has no room for what lies at its end
+    ],
+)
+def test_an_allocator_that_lies_at_its_arenas_end_is_told_its_new_size_where_it_is(
+    arm: Any, size: int, end: int, tail: int
+) -> None:
+    before = arenas_in(arm, objects=((START, SIZE),))
+    arm.write_words(END - 100 + 8, HEAD, END, HEAD, END - 100, HEAD)
+    call(arm, END - 100, 16, 16)
+    before.allocator(Watched.PERSISTENT, 0)
+    again = arenas_in(arm)
+    again.restart(before, before.made[0], size, None)
+    fields = [int.from_bytes(arm.read(END - 100 + 8 + 4 * at, 4), "little") for at in range(5)]
+    assert fields == [HEAD, end, HEAD, tail, HEAD]
+
+
 @pytest.mark.parametrize(("number", "registers"), [(0, ("r0", "r1")), (1, ("r2", "r3"))])
 def test_one_of_two_arenas_gets_another_size(arm: Any, number: int, registers: tuple[str, str]) -> None:
     before = two(arm)
@@ -341,10 +423,6 @@ def test_a_static_interpreter_may_stand_in_the_code(
 @pytest.mark.parametrize(
     ("fields", "holds"),
     [
-        ((0x400, 0x800, 0x400, 0x800, 0x400), True),  # has allocated nothing: of any arena
-        ((0x400, 0x400, 0x400, 0x400, 0x400), True),
-        ((0, 0x800, 0, 0x800, 0), False),
-        ((0x400, 0x800, 0x410, 0x800, 0x400), False),  # has allocated something of an arena that nobody knows
         ((HEAD, END, HEAD, HEAD, 0), True),  # all of it in the tail
         ((HEAD, END, END, END, 0), True),  # all of it in the head
         ((HEAD, END, HEAD + 16, END - 16, 0), True),
@@ -361,4 +439,7 @@ def test_an_allocators_fields_are_those_of_an_arena_in_their_order(
     arenas = arenas_in(arm)
     call(arm, HEAD, END - HEAD)
     arenas.create()
-    assert arenas._holds_arena(fields) is holds
+    arm.write_words(OWNER + 4, *fields)
+    call(arm, OWNER, 16, 16)
+    arenas.allocator(Watched.TEMP, 0)
+    assert (len(arenas.made), arenas.allocations() is not None) == (1, holds)

@@ -78,16 +78,24 @@ def test_where_no_memory_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("used", "end"),
+    ("used", "ends"),
     [
-        ([], 0x9F00_0000),
-        ([Span(0x9DFF_FFFF, 0x9E00_0000), Span(0x9F00_0000, 0x9F00_0001)], 0x9F00_0000),  # 16 MiB lie between
-        ([Span(0x9E00_0000, 0x9E00_0001)], 0x7F00_0000),
-        ([Span(0x9EFF_FFFF, 0x9F00_0000), Span(0x7E80_0000, 0x7E80_0001)], 0x6F00_0000),
+        ([], (0xDF00_0000, 0x9F00_0000)),
+        ([Span(0xDDFF_FFFF, 0xDE00_0000), Span(0x9F00_0000, 0x9F00_0001)], (0xDF00_0000, 0x9F00_0000)),  # 16 MiB
+        ([Span(0xDE00_0000, 0xDE00_0001), Span(0x9E00_0000, 0x9E00_0001)], (0xCF00_0000, 0x7F00_0000)),
+        ([Span(0x9EFF_FFFF, 0x9F00_0000), Span(0x7E80_0000, 0x7E80_0001)], (0xDF00_0000, 0x6F00_0000)),
     ],
 )
-def test_spare_memory_is_16_mib_that_the_program_does_not_use(used: list[Span], end: int) -> None:
-    assert a_map(*used).spare == end
+def test_spare_memory_for_data_and_for_code_is_16_mib_that_the_program_does_not_use(
+    used: list[Span], ends: tuple[int, int]
+) -> None:
+    memory = a_map(*used)
+    assert (memory.spare, memory.spare_code) == ends
+
+
+def test_code_that_a_null_pointer_leads_to_lies_in_the_first_16_kib() -> None:
+    constant = (Span(0, 0x1000), Span(0x3FFF, 0x9000), Span(0x4000, 0x5000))
+    assert a_map(constant=constant).code_near_null == [Span(0, 0x1000), Span(0x3FFF, 0x4000)]
 
 
 def test_64_kib_are_cut_where_constants_begin_and_end() -> None:

@@ -12,7 +12,7 @@ from tflm_sim.extensions.firmware.emulation.emulator import Core, Reason, Stop
 from tflm_sim.extensions.firmware.emulation.memory_map import CHUNK, MemoryMap, Span
 
 pytest.importorskip("unicorn")
-from tflm_sim.extensions.firmware.emulation import unicorn_machine
+from tflm_sim.extensions.firmware.emulation import store_watch, unicorn_machine
 from tflm_sim.extensions.firmware.emulation.unicorn_machine import UnicornMachine
 
 CODE, RAM, DEVICE = 0x1_0000, 0x2000_0000, 0x4000_0000
@@ -88,8 +88,8 @@ def test_more_memory_than_is_given_is_a_fault(made: Any, monkeypatch: pytest.Mon
 
 def test_spare_memory_grows_down_in_whole_pieces(made: Any) -> None:
     machine = made(STAY)
-    assert machine.spare(1) == 0x9F00_0000 - CHUNK
-    assert machine.spare(CHUNK + 1) == 0x9F00_0000 - 3 * CHUNK
+    assert machine.spare(1) == 0xDF00_0000 - CHUNK
+    assert machine.spare(CHUNK + 1) == 0xDF00_0000 - 3 * CHUNK
     assert machine.read(machine.place(b"abc"), 4) == b"abc\0"
 
 
@@ -125,6 +125,67 @@ def test_instructions_are_counted_from_the_first_call_on(made: Any) -> None:
         machine.run(EVER)
         counts.append(machine.count())
     assert counts == [5, 8, 9]
+
+
+LOOP = {
+    CORTEX_M4: (
+        0x9900, 0x9001,  # ldr r1, [sp]; str r0, [sp, #4]
+        0x3801, 0xD1FB,  # subs r0, #1; bne to the first
+        0x6023, STAY,  # str r3, [r4]
+    ),
+    RISCV: (
+        0x4582, 0xC22A,  # lw a1, 0(sp); sw a0, 4(sp)
+        0x157D, 0xFD6D,  # addi a0, a0, -1; bnez a0 to the first
+        0xC214, 0xA001,  # sw a3, 0(a2); to itself
+    ),
+}  # fmt: skip
+"""A loop that loads, and stores to the stack, and behind it a store to elsewhere."""
+
+
+@pytest.mark.parametrize("core", LOOP, ids=lambda core: core.name)
+@pytest.mark.parametrize("loud", [100, 10**9])
+def test_code_that_stores_to_the_stack_alone_soon_runs_unwatched_and_all_else_is_seen(
+    made: Any, monkeypatch: pytest.MonkeyPatch, core: Core, loud: int
+) -> None:
+    monkeypatch.setattr(unicorn_machine, "_LOUD", loud)
+    counter, pointer = ("r0", "r4") if core.is_arm else ("a0", "a2")
+    machine = made(*LOOP[core], core=core, **{counter: 1000, pointer: RAM + 64})
+    noted = machine.noted()
+    if noted is None:
+        pytest.skip("was installed without a compiler")
+    store_watch.begin(noted, [], [Span(RAM, RAM + 128)], [])
+    machine.set("sp", machine.spare(16))
+    machine.count()
+    machine.stop_at([CODE + 10])
+    assert machine.run(EVER, is_quiet=True) == Stop(Reason.ADDRESS, CODE + 10)
+    assert machine.count() == 4001
+    assert machine.quiet == ({CODE} if loud == 100 else set())
+    assert [(one.code_address, one.low, one.times) for one in store_watch.end(noted)] == [(CODE + 8, RAM + 64, 1)]
+
+
+@pytest.mark.parametrize(
+    ("core", "code"),
+    [
+        *((CORTEX_M4, code) for code in (
+            [0x6008], [0x7008], [0x8008], [0x5088], [0x5488], [0x5288], [0xC101],  # str, strb, strh, stmia r1!
+            [0xF8C1, 0x0000], [0xF801, 0x0B01], [0xE9C1, 0x0200], [0xE881, 0x0005],  # str.w, strb post, strd, stm.w
+        )),
+        *((RISCV, code) for code in ([0xC188], [0xA023, 0x00A5], [0xA52F, 0x00B5])),  # c.sw, sw, amoadd.w
+    ],
+)  # fmt: skip
+def test_code_that_may_store_elsewhere_is_watched_however_long_it_runs(
+    made: Any, monkeypatch: pytest.MonkeyPatch, core: Core, code: list[int]
+) -> None:
+    monkeypatch.setattr(unicorn_machine, "_LOUD", 10)
+    registers = {f"r{index}": RAM + 64 for index in range(3)} if core.is_arm else {"a0": RAM + 64, "a3": RAM + 64}
+    registers |= {} if core.is_arm else {"a1": RAM + 64}
+    machine = made(*20 * code, STAY, core=core, **registers)
+    if machine.noted() is None:
+        pytest.skip("was installed without a compiler")
+    machine.count()
+    machine.stop_at([CODE + 40 * len(code)])
+    assert machine.run(EVER, is_quiet=True).reason is Reason.ADDRESS
+    assert machine.quiet == set()
 
 
 def test_a_program_that_does_not_end_is_stopped(made: Any) -> None:
