@@ -12,4 +12,5 @@ Another runtime than TFLM: nothing of the simulation is used here, and ``checks`
     earlier_planners
     delegates, partition,      who else may run parts of a graph (the GPU, TensorFlow), and which parts
     gpu, flex
+    numpy_kernels              operators that compute, so that tests can compare bytes
 """

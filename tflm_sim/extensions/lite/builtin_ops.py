@@ -6,12 +6,16 @@ Source: tflite/core/kernels/register.cc, tflite/kernels/register_ref.cc and the 
 
 from __future__ import annotations
 
-from tflm_sim.errors import PrepareError
+from collections.abc import Callable, Collection
+from typing import Any
+
+from tflm_sim.errors import PrepareError, UsageError
 from tflm_sim.extensions.lite.graph_info import InplaceOperator, TfLiteContext, TfLiteNode, TfLiteRegistration
 from tflm_sim.extensions.lite.kernels.call import OPTIMIZED, REFERENCE
 from tflm_sim.extensions.lite.kernels.table import BUILTINS, CUSTOMS
 from tflm_sim.extensions.lite.op_resolver import MutableOpResolver
 from tflm_sim.extensions.lite.releases import DEFAULT_RELEASE, has
+from tflm_sim.extras import install_command
 
 # (first version, last version), both inclusive, and the operators.
 _VERSIONS = {
@@ -79,18 +83,25 @@ _INPLACE = {
 }
 
 
-def builtin_op_resolver(kernels: str = OPTIMIZED, *, release: str = DEFAULT_RELEASE) -> MutableOpResolver:
+def builtin_op_resolver(
+    kernels: str = OPTIMIZED, *, runs: bool = False, release: str = DEFAULT_RELEASE
+) -> MutableOpResolver:
     """Return upstream's BuiltinOpResolver, or BuiltinRefOpResolver; more may be added.
 
     Args:
         kernels: "optimized" or "reference".
         release: That of the runtime.
+        runs: Whether the operators that ``numpy_kernels`` has can be run as well; that takes numpy.
     """
+    invoke, runnable = _runnable() if runs else (None, frozenset())
     resolver = MutableOpResolver(release)
     for op, (first, last) in _versions(kernels, release).items():
         row = BUILTINS[op]
         registration = TfLiteRegistration(
-            inplace_operator=_INPLACE.get(op, InplaceOperator.NONE), init=row.init, prepare=row.bound(kernels)
+            inplace_operator=_INPLACE.get(op, InplaceOperator.NONE),
+            init=row.init,
+            prepare=row.bound(kernels),
+            invoke=invoke if op in runnable else None,
         )
         resolver.add_builtin(op, registration, min_version=first, max_version=last)
     if kernels == REFERENCE:
@@ -98,6 +109,14 @@ def builtin_op_resolver(kernels: str = OPTIMIZED, *, release: str = DEFAULT_RELE
     for name, row in CUSTOMS.items():
         resolver.add_custom(name, TfLiteRegistration(init=row.init, prepare=row.bound(kernels)))
     return resolver
+
+
+def _runnable() -> tuple[Callable[[Any, TfLiteNode], None], Collection[str]]:
+    try:
+        from tflm_sim.extensions.lite.numpy_kernels import KERNELS, invoke
+    except ImportError as error:
+        raise UsageError(f"running a model takes numpy: {install_command('numpy')}") from error
+    return invoke, frozenset(KERNELS)
 
 
 def _refuse_flex(_subgraph: TfLiteContext, _node: TfLiteNode) -> None:

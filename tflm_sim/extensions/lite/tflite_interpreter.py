@@ -70,6 +70,22 @@ class Interpreter:
                 self.reports.append(failure.device_message)
             raise
 
+    def set_tensor(self, index: int, data: bytes) -> None:
+        """Copy bytes into a tensor of the first subgraph, an input before ``invoke``.
+
+        Raises:
+            PrepareError: The tensor has no bytes, or another number of them.
+        """
+        target = self.primary.data(index)
+        if target is None or len(target) != len(data):
+            has = "no bytes" if target is None else f"{len(target)} bytes"
+            raise refused(f"tensor {index} has {has}; {len(data)} were given")
+        target[:] = data
+
+    def get_tensor(self, index: int) -> bytes:
+        """Return a copy of a tensor's bytes, none for a tensor without any."""
+        return bytes(self.primary.data(index) or b"")
+
     def invoke(self) -> None:
         """Run the first subgraph; the errors are those of ``TfLiteSubgraph.invoke``."""
         with self._reporting_failures():
