@@ -92,8 +92,10 @@ def test_a_model_that_stops_working_has_grown(capsys: pytest.CaptureFixture[str]
             ("sample:sine", *("--target", "esp32") * 3),
             "--target is given 3 times; give it at most twice, for before and after",
         ),
-        (("sample:sine", "--fail-on-increase", "1KB"), "ambiguous"),
-        (("nowhere.json",), "nowhere.json cannot be read: "),
+        (("sample:sine",), "give one model with two settings, or two models, or --base COMMIT"),
+        (("sample:sine", "--target", "esp32"), "give one model with two settings, or two models, or --base COMMIT"),
+        (("sample:sine", "sample:sine", "--fail-on-increase", "1KB"), "ambiguous"),
+        (("nowhere.json", "sample:sine"), "nowhere.json cannot be read: "),
     ],
 )
 def test_usage_errors(capsys: pytest.CaptureFixture[str], argv: tuple[str, ...], message: str) -> None:

@@ -107,7 +107,9 @@ def run(args: argparse.Namespace) -> int:
         return diff_between.run(args)
     if (code := answer_of_an_extension("diff", args)) is not None:
         return code
-    if not args.sources:
+    before, after = pair(args)
+    is_alone = len(args.sources) == 1 and vars(before) == vars(after)
+    if not args.sources or (is_alone and not args.executed):
         raise UsageError("give one model with two settings, or two models, or --base COMMIT")
     allowed = None if args.fail_on_increase is None else parse_size(args.fail_on_increase)
     linked = [source for source in args.sources if _is_program(source)]
@@ -116,7 +118,6 @@ def run(args: argparse.Namespace) -> int:
     if args.executed and not args.firmware and not linked:
         load(args.sources[0])  # It says what is wrong with a file that is no program either.
     is_executed(argparse.Namespace(**{**vars(args), "firmware": args.firmware or linked}), "split_arenas")
-    before, after = pair(args)
     needs: list[ProgramNeed] = []
     sides = _document(args.sources[0], before, needs), _document(args.sources[-1], after, needs)
     document = difference_document(*sides)
