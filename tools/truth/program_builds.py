@@ -138,15 +138,16 @@ class Builder:
             *([f"-D{library.kernels.upper()}", "-DCONFIG_NN_OPTIMIZED"] if kernels else []),
         ]  # fmt: skip
         newest = max((_NEWLIB / "include" / "c++").iterdir())
-        self._picolibc = library.picolibc
+        libraries = _NEWLIB if self.core.tools == "arm-none-eabi" else library.picolibc
+        if libraries is None:
+            raise SystemExit(f"{core}: --picolibc is missing")
+        self._libraries = libraries
         if not self._gcc:
             self._flags += [f"--target={self.core.tools.replace('riscv64', 'riscv32')}", "-nostdlibinc"]
         if self.core.tools != "arm-none-eabi":
-            if self._picolibc is None:
-                raise SystemExit(f"{core}: --picolibc is missing")
             # C++'s headers are those of the other compiler: what the forms use of them is the same.
             other = newest / "arm-none-eabi" / CORES["cortex-m4"].libraries
-            self._flags += [f"-isystem{place}" for place in (newest, other, self._picolibc / "include")]
+            self._flags += [f"-isystem{place}" for place in (newest, other, libraries / "include")]
         elif not self._gcc:
             places = (newest, newest / "arm-none-eabi" / self.core.libraries, _NEWLIB / "include")
             self._flags += [f"-isystem{place}" for place in places]
@@ -245,9 +246,9 @@ class Builder:
         link += [] if "--no-gc-sections" in flags else ["-Wl,--gc-sections"]
         end = ["--specs=nosys.specs", "-lm"]
         if not self._gcc or self.core.tools != "arm-none-eabi":
-            libraries, cxx = (_NEWLIB, ["-lstdc++"]) if self.core.tools == "arm-none-eabi" else (self._picolibc, [])
+            cxx = ["-lstdc++"] if self._libraries == _NEWLIB else []
             newest = max((_GCC / self.core.tools).iterdir())
-            folders = (f"-L{each / self.core.libraries}" for each in (libraries / "lib", newest))
+            folders = (f"-L{each / self.core.libraries}" for each in (self._libraries / "lib", newest))
             end = ["-nostdlib", *([] if self._gcc else ["-fuse-ld=lld"]), *folders, *cxx, "-lm", "-lc", "-lgcc"]
         sources = [source, self._compiled_model, self._library]
         subprocess.run(
