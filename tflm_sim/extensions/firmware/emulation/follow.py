@@ -328,6 +328,9 @@ def _answer(
     banks: Sequence[ExecutedBank],
 ) -> ExecutedArena:
     works, reason = _judged(size, follower, [arena.span, *bank_spans([banks])], observed)
+    if works is None and any(one.has_crashed for one in arena.results):
+        lacking = _stack_lacks(program, observed, is_called=is_called)
+        works, reason = (False, lacking) if lacking else (works, reason)
     return ExecutedArena(
         symbol=program.object_name(arena.head),
         part=_PARTS[arena.part],
@@ -363,6 +366,17 @@ def _judged(
         seen.append((None, f"{follower.ending}, and no symbol says whether the arena is as large as what is passed"))
     failing = [one for one in seen if one[0] is False] or [one for one in seen if one[0] is None]
     return failing[0] if failing else (True, size.reason)
+
+
+def _stack_lacks(program: Program, observed: Sequence[Result], *, is_called: bool) -> str:
+    """Return that an AllocateTensors(), measured on a stack that is lent, takes more than its own has; or ""."""
+    for result in observed:
+        room = program.stack_room(result.pointer, is_called=is_called)
+        missing = 0 if room is None or result.stack is None else room.exceeded_by(result.stack)
+        if room is not None and missing > 0:
+            used = f"AllocateTensors() uses {result.stack:,} B of stack"
+            return f"{used}, for which {room.reserved_by} of {room.reserved:,} B lacks {missing:,} B"
+    return ""
 
 
 def _invoke_works(invocation: InvokeSeen, *, is_own: bool) -> tuple[bool | None, str]:

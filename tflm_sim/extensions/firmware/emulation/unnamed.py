@@ -47,6 +47,8 @@ ResizeBuffer(), and ResetTempAllocations() came behind AllocateTemp()."""
 _PERSISTENT_SLOT, _SHIFTED_SLOT = 6, 12
 """From ResizeBuffer(): AllocatePersistentBuffer(), and the same function for the object's second table."""
 _BESIDE = {slot for slots in _SLOTS.values() for slot in slots.values()} | {_PERSISTENT_SLOT, _SHIFTED_SLOT}
+_BEFORE_TABLE = 8
+"""Bytes of a table before its first function."""
 _PRINTERS = {0: Watched.PRINT, 1: Watched.REPORT}
 """The function that is given a message, by the number of the argument that it is."""
 _NEAR = 14
@@ -156,14 +158,14 @@ class _Search:
     def _makers(self) -> set[int]:
         """Return the functions that make a MicroAllocator, and their callers: Create() and Create() in an arena.
 
-        Each that makes one loads where the functions of its table begin.
+        Each that makes one loads where the functions of its table begin, or the table, whose two words come before.
         """
         variables = {one + self._bit for one in self._printing(_VARIABLES)}
         held, begins = dict(self._words()), set()
         for address in [at for at, value in held.items() if value in variables]:
             while self._is_code(held.get(address - 4, 0)):
                 address -= 4
-            begins.add(address)
+            begins |= {address, address - _BEFORE_TABLE}
         made_by = self._in_code(partial(loads, values=begins, is_arm=self._is_arm))
         makers = set(self._around(load.address for load in made_by))
         return makers | set(self._around(jump.where for jump in self._calls if jump.target in makers))
