@@ -41,7 +41,7 @@ CASES = [
     ("check", [], 1),
     ("diff", ["--markdown", "summary.md"], 1),
     ("diff", [], 2),
-    ("diff", [SINE], 0),
+    ("diff", [SINE, SINE], 0),
     ("diff", [SINE, "sample:keyword_spotter", "--fail-on-increase"], 1),
     ("diff", [SINE, "fails.tflite", "--fail-on-increase"], 1),
     ("diff", [SINE, SINE, SINE], 2),
