@@ -10,11 +10,13 @@ TF_LITE_STATIC_MEMORY and KERNELS_OPTIMIZED_FOR_SPEED from upstream's sources an
 makefile fetches: of that the size functions alone, for the instruction set, with an empty ``arm_vector_sum_s8``; every
 arena size by bisection.
 
-``cortex_m_runs.json``, by preset and kernel library: TFLM 90b983c and CMSIS-NN 4ab83cc built from upstream's sources by
+``qemu_runs.json``, by preset and kernel library: TFLM 90b983c and CMSIS-NN 4ab83cc built from upstream's sources by
 GCC 12.2.1 for that core (with ``-fno-short-enums`` for the Cortex-M4 with int enums; by clang 16.0.6 for the
 Cortex-M85, which GCC 12 does not know), TF_LITE_STATIC_MEMORY and KERNELS_OPTIMIZED_FOR_SPEED, with the 56 operators
 that most models have, run in QEMU 7.2: a Cortex-M0 for the M0+ (both execute Armv6-M), a Cortex-M55 for the M85 (both
-execute Armv8.1-M with MVE), the core itself for the others. A byte below the smallest arena each run failed. Left out
+execute Armv8.1-M with MVE), the core itself for the others. The ESP32-C3 and C6 are esp-tflite-micro 1.4.0 and the
+plain C of ESP-NN 1.3.1 (each file has the SHA-256 of that release's CHECKSUMS.json), with CONFIG_NN_OPTIMIZED, built by
+GCC 12.2.0 for rv32imc and rv32imac and run on QEMU's RISC-V. A byte below the smallest arena each run failed. Left out
 are models with other operators.
 
 ``esp_runs.json``, by release of esp-tflite-micro, implementation and version of ESP-NN: built from the component's
@@ -56,9 +58,9 @@ from tflm_sim.model.load import load
 from tflm_sim.targets.abi import I386
 from tflm_sim.targets.presets import library_target, preset
 
-REFERENCE, CMSIS_NN, CORTEX_M, ESP, EDGE_IMPULSE, ARDUINO, MVP = (
+REFERENCE, CMSIS_NN, QEMU, ESP, EDGE_IMPULSE, ARDUINO, MVP = (
     json.loads(Path(__file__).with_name(f"{name}_runs.json").read_text())
-    for name in ("reference", "cmsis_nn", "cortex_m", "esp", "edge_impulse", "arduino", "mvp")
+    for name in ("reference", "cmsis_nn", "qemu", "esp", "edge_impulse", "arduino", "mvp")
 )
 MODELS = Path(__file__).parents[3] / "shared" / "models"
 MACHINES = {"scalar": "cortex-m3", "dsp": "cortex-m4", "mve": "cortex-m55"}
@@ -95,13 +97,11 @@ def test_each_model_needs_what_it_needed_with_cmsis_nn(run: str) -> None:
 
 
 @pytest.mark.shared("models")
-@pytest.mark.parametrize("run", CORTEX_M["runs"])
+@pytest.mark.parametrize("run", QEMU["runs"])
 def test_each_model_needs_what_it_needed_in_qemu(run: str) -> None:
     name, kernels = run.split()
     where = configure(preset(name, kernels=kernels))
-    assert needs(CORTEX_M["models"], where, 8 << 20) == dict(
-        zip(CORTEX_M["models"], CORTEX_M["runs"][run], strict=True)
-    )
+    assert needs(QEMU["models"], where, 8 << 20) == dict(zip(QEMU["models"], QEMU["runs"][run], strict=True))
 
 
 @pytest.mark.shared("models")

@@ -43,7 +43,10 @@ EXECUTED = f"programs with real TFLM, executed, request by request; {IN_QEMU}"
         ("cortex-m0plus", "reference", f"real TFLM in QEMU; {EXECUTED}"),
         ("nano33ble-chirale", None, "the TFLM and CMSIS-NN that it holds, built for 32 bits; readings of others"),
         ("esp32", "esp_nn@1.2.3", "real esp-tflite-micro 1.4.0, built for 32 bits"),
-        ("esp32", None, "not measured; with esp_nn@1.2.3 (opt), whose text is the same: real esp-tflite-micro 1.4.0"),
+        ("esp32", None, "not measured; on esp32-c3, esp32-c6 with the same structs: real TFLM in QEMU"),
+        ("esp32", "esp_nn@1.3.0", "not measured; with esp_nn@1.2.3 (opt), whose text is the same: real esp-tflite"),
+        ("esp32-c3", None, "real TFLM in QEMU"),
+        ("esp32-c6", None, "real TFLM in QEMU"),
         ("esp32-s3", "esp_nn@1.1.1", "not measured"),
         ("esp32-s3", "esp_nn@1.3.1", "not measured; without TFLM: its scratch-size functions alone"),
         ("esp32-s3-esphome", None, "not measured"),
@@ -220,8 +223,9 @@ def test_a_row_measures_the_target_that_is_named_so(row: Recording, core: str, t
 def test_what_has_the_text_of_something_else_names_what_was_measured_and_was_not_itself() -> None:
     measured = {row.kernels for row in RECORDINGS} | {tflm for row in RECORDINGS for tflm in row.tflm}
     assert set(SAME_TEXT.values()) <= measured
-    # The scratch-size functions of the P4 in 1.2.6 and 1.3.1 were run alone; with TFLM those of 1.2.3 were.
-    assert set(SAME_TEXT) & measured == {"esp_nn@1.2.6 (esp32p4)", "esp_nn@1.3.1 (esp32p4)"}
+    # The scratch-size functions of the P4 in 1.2.6 and 1.3.1 were run alone; with TFLM those of 1.2.3 were. The plain C
+    # of 1.3.1 ran with TFLM on the ESP32-C3 and C6 alone; that of 1.2.3 was built for the ESP32 and S2, too.
+    assert set(SAME_TEXT) & measured == {"esp_nn@1.2.6 (esp32p4)", "esp_nn@1.3.1 (esp32p4)", "esp_nn@1.3.1 (opt)"}
 
 
 @pytest.mark.parametrize("file", sorted({row.file for row in RECORDINGS if not row.file.startswith("../shared/")}))
