@@ -130,7 +130,7 @@ def _check(picture: Picture) -> None:
         if operator >= 0:
             picture.op_names[subgraph][operator]
     for remedy in picture.remedies:
-        if not 0 <= remedy.resident < len(picture.residents):
+        if remedy.resident >= len(picture.residents):
             raise ValueError(f"a remedy is without the buffer {remedy.resident}")
     for resident in picture.residents:
         if not 0 <= resident.first <= resident.last < count:

@@ -65,11 +65,10 @@ def test_scopes_and_their_live_bytes_are_as_many(change: Callable[[list[int]], l
         read_document(json.dumps(document))
 
 
-@pytest.mark.parametrize("buffer", [-1, 10**6])
-def test_a_remedy_is_without_a_buffer_of_the_picture(buffer: int) -> None:
+def test_a_remedy_is_without_a_buffer_of_the_picture() -> None:
     document = picture_document([take_picture(load(sample_path("mobilenet_v1_025")), M4)])
-    document["pictures"][0]["remedies"][0]["resident"] = buffer
-    with pytest.raises(ModelError, match=f"a remedy is without the buffer {buffer}"):
+    document["pictures"][0]["remedies"][0]["resident"] = 10**6
+    with pytest.raises(ModelError, match="a remedy is without the buffer 1000000"):
         read_document(json.dumps(document))
 
 
