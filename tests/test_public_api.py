@@ -266,6 +266,7 @@ FURTHER_ARGUMENTS: dict[str, tuple[Callable[[Any], object], str]] = {
     "offline_plan": (lambda given: tflm_sim.shrink(SINE, M4, offline_plan=given), "offline_plan as a truth value"),
     "target": (lambda given: tflm_sim.Configuration(given), "a Target"),
     "size of a buffer": (lambda given: tflm_sim.Buffer(given, 0, 1), "a buffer's size as a number"),
+    "kernels of LiteRT": (lambda given: tflm_sim.LiteSettings(given), "the name of a set of kernels"),
     "custom_ops": (lambda given: tflm_sim.simulate(SINE, M4, custom_ops=given), "custom_ops as several OpModel"),
     "one of custom_ops": (
         lambda given: tflm_sim.simulate(SINE, M4, custom_ops=[given]),
@@ -312,6 +313,7 @@ NUMBERS: dict[str, tuple[Callable[[Any], object], int, int]] = {
     "arena_address": (lambda given: tflm_sim.smallest_arena(SINE, M4, arena_address=given), 0, 15),
     "resource_variables": (lambda given: tflm_sim.Configuration(TARGET, resource_variables=given), 0, _BITS_63),
     "one of own_requests": (lambda given: tflm_sim.Configuration(TARGET, own_requests=(given,)), 0, _BITS_63),
+    "threads": (lambda given: tflm_sim.LiteSettings(threads=given), 1, 2**31 - 1),
     "while_iterations": (lambda given: tflm_sim.invoke(SINE, M4, while_iterations=given), 0, _BITS_63),
     "a buffer's size": (lambda given: tflm_sim.Buffer(given, 0, 1), 0, 2**63),
     "a buffer's lower": (lambda given: tflm_sim.Buffer(0, given, 2**63), -(2**63), 2**63 - 1),
@@ -344,6 +346,26 @@ def test_a_number_is_a_whole_one_with_a_meaning_or_refused_in_a_sentence(name: s
         with pytest.raises(tflm_sim.UsageError) as refused:
             call(given)
         assert len(str(refused.value)) < 200
+
+
+def test_the_mobile_runtime_has_the_kernels_that_are_named_or_none() -> None:
+    with pytest.raises(tflm_sim.UsageError, match="unknown set of kernels 'optimised'; did you mean optimized"):
+        tflm_sim.LiteSettings("optimised")
+
+
+def test_a_kernel_of_ones_own_asks_for_whole_bytes() -> None:
+    numpy = pytest.importorskip("numpy")
+
+    def size(given: Any) -> int:
+        def prepare(node: tflm_sim.Node) -> tflm_sim.Steps[None]:
+            yield tflm_sim.Persistent(given, "table")
+
+        return tflm_sim.smallest_arena(SINE, M4, custom_ops=[tflm_sim.OpModel("FULLY_CONNECTED", prepare=prepare)]).size
+
+    assert size(numpy.int8(100)) == size(100)
+    for given in (True, 1.5, "1"):
+        with pytest.raises(tflm_sim.UsageError, match=r"^the bytes of a Persistent was expected"):
+            size(given)
 
 
 def test_numbers_of_numpy_are_numbers_that_do_not_wrap_around() -> None:

@@ -328,7 +328,6 @@ def part_type(document: str, key: str) -> Any:
 
 
 def part_lines(document: str, values: Mapping[str, object]) -> list[str]:
-    """Return the parts of a document as lines for people."""
     known = parts(document)
     if not values.keys() <= known.keys():
         known = parts(document, of_others=True)

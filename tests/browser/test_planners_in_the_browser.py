@@ -56,11 +56,10 @@ def solved(rows):
     return [list(found.plan.offsets), found.lower_bound, found.nodes]
 
 def answered(rows):
-    usages = [(size, first, last, number) for number, (size, _, first, last, _) in enumerate(rows)]
+    usages = [(size, first, last) for size, _, first, last, _ in rows]
     free = [(size, -1, first, last, 4) for size, _, first, last, _ in rows]
-    assigned = native.by_size_objects(usages, likely_objects=1) if rows else []
     flow = native.min_cost_flow(usages) if rows else []
-    return [native.greedy(rows)[0], native.best_fit(free), assigned, flow, climbed(free), solved(rows[:12])]
+    return [native.greedy(rows)[0], native.best_fit(free), flow, climbed(free), solved(rows[:12])]
 
 def refused(rows):
     try:

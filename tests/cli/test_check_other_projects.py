@@ -291,7 +291,7 @@ def test_a_sketch_s_default_profile_counts_and_not_the_others(
 LARGE = MAIN.replace("2 * 1024", "400 * 1024")
 CUBE = (
     '<option superClass="com.st.stm32cube.ide.mcu.gnu.managedbuild.option.target_mcu" value="STM32F746ZGTx"/>'
-    '<listOptionValue builtIn="false" value="ARENA=400"/>'
+    '<listOptionValue builtIn="false" value="ARENA=(100 &#42; 4)"/>'
 )
 
 

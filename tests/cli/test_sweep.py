@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import io
-import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from tflm_sim.answers.rows import Row
 from tflm_sim.cli import main
-from tflm_sim.errors import UsageError
 from tflm_sim.extensions.sweep import cli as sweep
 from tflm_sim.extensions.sweep.cli import Tally
 from tflm_sim.extensions.sweep.tables import open_writer
 from tflm_sim.samples import sample_path
-
-TLS = {"ca": "a", "cert": "b", "key": "c"}
-
-
-def given(**how: Any) -> argparse.Namespace:
-    known = {"tls_ca": None, "tls_cert": None, "tls_key": None, "scheduler": None}
-    return argparse.Namespace(**{**known, **how})
 
 
 @pytest.mark.parametrize("seconds", ["-1", "nan", "inf", "9" * 5000])
@@ -32,62 +21,6 @@ def test_a_time_that_is_none_is_one_sentence(tmp_path: Path, capsys: pytest.Capt
     assert main(["sweep", "sample:sine", "-o", str(tmp_path / "r.csv"), f"--row-seconds={seconds}"]) == 2
     assert "' is not a time; write 60s, 500ms or 2m; see 'tflm-sim sweep --help'\n" in capsys.readouterr().err
     assert not (tmp_path / "r.csv").exists()
-
-
-def test_files_for_tls_need_a_scheduler() -> None:
-    assert sweep._tls(given()) == {}
-    assert sweep._tls(given(scheduler="s")) == {}
-    assert sweep._tls(given(tls_ca="a", scheduler="s")) == {"ca": "a"}
-    with pytest.raises(UsageError, match="--tls-ca, --tls-cert and --tls-key need --scheduler"):
-        sweep._tls(given(tls_key="c"))
-
-
-class Client:
-    """What dask's client is given."""
-
-    error: Exception | None = None
-    made: tuple[Any, ...] = ()
-    is_open = False
-
-    def __init__(self, url: str, *, timeout: str, security: Any) -> None:
-        if Client.error is not None:
-            raise Client.error
-        Client.made, Client.is_open = (url, timeout, security), True
-
-    def close(self) -> None:
-        Client.is_open = False
-
-
-@pytest.fixture
-def dask(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = SimpleNamespace(Client=Client, Security=lambda **files: files)
-    monkeypatch.setitem(sys.modules, "distributed", module)  # type: ignore[arg-type]
-    monkeypatch.setattr(Client, "error", None)
-
-
-@pytest.mark.usefixtures("dask")
-def test_a_scheduler_is_connected_in_the_clear_or_with_all_files_of_tls() -> None:
-    with sweep._client("tcp://h:1", {}):
-        assert (Client.made, Client.is_open) == (("tcp://h:1", "10s", None), True)
-    assert not Client.is_open
-    with sweep._client("tls://h:1", TLS):
-        assert Client.made[2] == {
-            "require_encryption": True, "tls_ca_file": "a", "tls_client_cert": "b", "tls_client_key": "c",
-        }  # fmt: skip
-    for url, tls in (("tcp://h:1", TLS), ("tls://h:1", {}), ("tls://h:1", {"ca": "a"})):
-        with pytest.raises(UsageError, match="needs --tls-ca, --tls-cert and --tls-key; tcp:// takes none"):
-            sweep._client(url, tls).__enter__()
-
-
-@pytest.mark.usefixtures("dask")
-@pytest.mark.parametrize(("error", "words"), [(OSError("it is away"), "it is away"), (OSError(), "no answer")])
-def test_a_scheduler_that_does_not_answer_is_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, error: OSError, words: str
-) -> None:
-    monkeypatch.setattr(Client, "error", error)
-    with pytest.raises(UsageError) as failure:
-        sweep._client("tcp://h:1", {}).__enter__()
-    assert str(failure.value) == f"--scheduler tcp://h:1: {words}"
 
 
 def test_what_is_missing_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
@@ -150,55 +83,6 @@ def test_rows_are_counted_by_status_and_models_by_name(clock: list[float]) -> No
     assert not nothing.read_none()
     nothing.count([row("a", "unreadable")])
     assert nothing.read_none()
-
-
-@pytest.mark.parametrize(("count", "more"), [(10, []), (11, ["1 more reasons, in the column 'error'"])])
-def test_ten_reasons_are_told_the_commonest_first(clock: list[float], count: int, more: list[str]) -> None:
-    tally = Tally(())
-    tally.count([row("m", "error", f"e{number}") for number in range(count) for _ in range(number + 1)])
-    _, *reasons = tally.lines()
-    assert reasons[0] == f"error: m ({count} rows): e{count - 1}"
-    assert reasons[10:] == more
-    assert len(reasons) == 10 + len(more)
-
-
-class Bar:
-    """Notes what the progress bar is told."""
-
-    def __init__(self) -> None:
-        self.told: list[Any] = []
-
-    def add_task(self, what: str, total: int | None) -> int:
-        self.told.append((what, total))
-        return 7
-
-    def start(self) -> None:
-        self.told.append("start")
-
-    def update(self, task: int, **facts: Any) -> None:
-        self.told.append((task, facts))
-
-    def stop(self) -> None:
-        self.told.append("stop")
-
-
-def test_a_terminal_is_told_how_far_it_is(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
-    bar = Bar()
-    monkeypatch.setattr(sweep, "_progress", lambda: bar)
-    monkeypatch.setattr(sweep, "_files", lambda models: 2)
-    tally = Tally(["x"])
-    assert bar.told == [("sizing", 2)]
-    assert list(tally.taking("abc")) == ["a", "b", "c"]  # type: ignore[arg-type]
-    clock[0] = 102
-    tally.count([row("a"), row("a"), row("b"), row("b")])
-    tally.close()
-    tally.close()
-    words = {"description": "2 models, 4 rows, 2 a second", "completed": 2, "total": 3}
-    assert bar.told[1:] == ["start", (7, words), "stop"]
-    monkeypatch.setattr(sweep, "_files", lambda models: None)
-    tally = Tally(["x"])
-    tally.count([row("a")])
-    assert bar.told[-1][1]["total"] is None
 
 
 def test_a_difference_is_the_worse_ones_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

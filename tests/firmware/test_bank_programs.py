@@ -295,7 +295,7 @@ def test_size_report_and_trace_of_an_executed_program_answer_bank_by_bank(
     code, text = said(capsys, "size", "--firmware", elf, "--executed", "--json")
     answer = json.loads(text)
     assert (answer["smallest_arena_bytes"], answer["status"]) == (None, "ok")
-    assert [(bank["name"], bank["needed"], bank["is_tail"]) for bank in answer["banks"]] == [
+    assert [(bank["name"], bank["needed"], bank["is_tail"]) for bank in answer["bank_needs"]] == [
         ("dtcm", 500, True),
         ("psram", 64, False),
     ]
@@ -314,10 +314,19 @@ def test_size_and_report_of_a_read_program_answer_bank_by_bank(
     elf = program(tmp_path)
     _, text = said(capsys, "size", "sample:keyword_spotter", "--firmware", elf)
     assert "bank   needs   has     plan   with\ndtcm    8,000   8,000  8,000  head\n" in text
+    code, text = said(capsys, "diff", *["sample:keyword_spotter"] * 2, "--firmware", elf, "--fail-on-increase")
+    assert "14,656  14,656       0  bank psram\n" in text
+    # Without the allocator's objects, which lie outside of the banks.
+    assert " 6,644   6,644       0  tail (persistent)\n" in text
+    assert (code, text.splitlines()[-1]) == (0, "yes: the smallest arena did not grow by more than 0 B")
     _, text = said(capsys, "report", "sample:keyword_spotter", "--firmware", elf, "-o", "-", "--format", "json")
     fast, slow = json.loads(text)["pictures"]
     assert [(each["arena_bytes"], len(each["residents"]["offset"])) for each in (fast, slow)] == [(8000, 9), (14656, 5)]
     assert fast["residents"]["offset"][:2] == [0, 0]
+    saved = tmp_path / "saved.json"
+    saved.write_text(text, "utf-8")
+    code, text = said(capsys, "report", str(saved), "-o", "-", "--format", "svg")
+    assert (code, text.count("bank of ")) == (0, 2)
     assert main(["report", "sample:keyword_spotter", "--firmware", elf, "--arena-size", "20000", "-o", "-"]) == 2
     assert "--arena-size is about one arena" in capsys.readouterr().err
 

@@ -68,7 +68,7 @@ def test_the_comment_draws_the_arena_that_was_measured_and_no_simulated_one(
     assert main(["diff", "--markdown", "comment.md"]) == 1
     said = Path("comment.md").read_text("utf-8")
     assert "needs 176 B, 13 B more than 163 B" in said
-    assert f"shrink m.tflite --firmware {firmware} --goal 163`" in said
+    assert f"shrink m.tflite --firmware {firmware} --executed --goal 163`" in said
     assert "\nprogram.elf, executed for a Cortex-M4" in said.replace(Path(program).name, "program.elf")
     assert "1,072 B" not in said  # what the simulation of it would need
 

@@ -121,6 +121,7 @@ EXECUTED = {
     "size": (with_a_model, f"size {SINE} --firmware PROGRAM --executed {AS_OF}", "smallest arena  164 B"),
     "check": (with_a_model, f"check {SINE} --firmware PROGRAM --executed --limit 163 {AS_OF}", "exit code 1"),
     "trace": (with_a_model, f"trace {SINE} --firmware PROGRAM --executed", "tail_used=164"),
+    "diff": (with_a_model, f"diff {SINE} sample:residual --firmware PROGRAM --executed {AS_OF}", "before: measured: "),
 }
 """A program, a command, and a part of what it says."""
 READ = {
@@ -141,6 +142,10 @@ READ = {
     "check": (
         with_structs(ARM, "-g"), f"check {SINE} --firmware PROGRAM --limit 4096 {AS_OF}", "exit code 3\nyes, if "
     ),
+    "shrink": (
+        with_structs(ARM, "-g"), f"shrink sample:residual --firmware PROGRAM {AS_OF}", "exit code 3\nneeds 54,352 B"
+    ),
+    "trace": (with_structs(ARM, "-g"), f"trace {SINE} --firmware PROGRAM {AS_OF}", "exit code 0\nneeds 1,072 B, if "),
 }  # fmt: skip
 
 

@@ -236,7 +236,6 @@ static size_t make_tensors(tflm_tensor_usage_t *tensors) {
     tensors[i].size = is_wild ? wild_size() : below(5000);
     tensors[i].first_task = (i == 0 ? begin : tensors[i - 1].first_task) + below(3);
     tensors[i].last_task = is_wild && below(3) == 0 ? INT64_MAX : tensors[i].first_task + below(time_limit);
-    tensors[i].position = below(6);
   }
   return count;
 }
@@ -250,23 +249,13 @@ static int is_any_size_negative(const tflm_tensor_usage_t *tensors, size_t count
 static void try_shared_objects(void) {
   tflm_tensor_usage_t tensors[MOST_BUFFERS];
   const size_t count = make_tensors(tensors);
-  const size_t most_objects = below((uint32_t)count + 1);
-  const size_t by_size = tflm_by_size_objects_workspace_size(count, most_objects);
   const size_t flow = tflm_min_cost_flow_workspace_size(count);
   tflm_min_cost_flow_t *started = NULL;
-  unsigned char *workspace = malloc(by_size);
+  unsigned char *workspace = malloc(flow);
   uint32_t *object_ids = malloc(count * sizeof(uint32_t) + 1);
   CHECK(workspace != NULL && object_ids != NULL);
-  int status = tflm_by_size_objects(tensors, count, most_objects, workspace, by_size, object_ids, NULL, NULL);
-  CHECK(status == TFLM_PLAN_OK || (status == TFLM_PLAN_E_WORKSPACE && most_objects < count));
-  if (status == TFLM_PLAN_OK) check_objects(tensors, count, object_ids);
-  CHECK(tflm_by_size_objects(tensors, count, most_objects, workspace, by_size - 1, object_ids, NULL, NULL) !=
-        TFLM_PLAN_OK);
-  free(workspace);
-  workspace = malloc(flow);
-  CHECK(workspace != NULL);
   CHECK(tflm_min_cost_flow_start(tensors, count, workspace, flow - 1, &started) != TFLM_PLAN_OK);
-  status = tflm_min_cost_flow_start(tensors, count, workspace, flow, &started);
+  const int status = tflm_min_cost_flow_start(tensors, count, workspace, flow, &started);
   CHECK(status == TFLM_PLAN_OK || status == TFLM_PLAN_E_OVERFLOW || is_any_size_negative(tensors, count));
   if (status == TFLM_PLAN_OK) {
     CHECK(tflm_min_cost_flow_run(started, (uint32_t)count + 1) == 1); /* a path for each tensor, and then none */
@@ -340,8 +329,6 @@ int main(int argc, char **argv) {
   CHECK(tflm_plan_greedy_workspace_size((size_t)INT32_MAX + 1) == 0);
   CHECK(tflm_hill_climb_workspace_size(SIZE_MAX, 0) == 0);
   CHECK(tflm_hill_climb_workspace_size(1, SIZE_MAX) == 0);
-  CHECK(tflm_by_size_objects_workspace_size(SIZE_MAX, 1) == 0);
-  CHECK(tflm_by_size_objects_workspace_size(1u << 30, 1u << 30) == 0 || sizeof(size_t) > 4);
   CHECK(tflm_min_cost_flow_workspace_size(SIZE_MAX) == 0);
   CHECK(tflm_first_fit_workspace_size(SIZE_MAX, 1) == 0);
   CHECK(tflm_first_fit_workspace_size(1, SIZE_MAX) == 0);

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-SOURCES = ("tflm_plan.c", "hill_climb.c", "by_size_objects.c", "min_cost_flow.c", "first_fit.c")
+SOURCES = ("tflm_plan.c", "hill_climb.c", "min_cost_flow.c", "first_fit.c")
 CORE = HERE.parents[1] / "tflm_sim/planners/native"
 FLAGS = ["-std=c99", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]

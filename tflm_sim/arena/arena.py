@@ -122,7 +122,6 @@ class EventSender:
 
     @property
     def is_heard(self) -> bool:
-        """Whether there are observers."""
         return bool(self.observers)
 
 

@@ -122,14 +122,12 @@ class MeasuringArena(SingleArenaBufferAllocator):
         return taken
 
     def reset_temp_allocations(self) -> bool:
-        """Empty the temp section."""
         if self._temp_count or self._checksum or not self.rules.checks_temps:
             return super().reset_temp_allocations()
         self.temp = self.head
         return True
 
     def deallocate_temps(self, offsets: Sequence[int]) -> None:
-        """Free temps."""
         for offset in offsets:
             self._live_temps.pop(offset, None)
             self._checksum ^= self.address + offset

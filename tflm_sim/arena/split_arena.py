@@ -43,7 +43,6 @@ class NonPersistentArenaBufferAllocator(SingleArenaBufferAllocator):
         return offset
 
     def deallocate_resizable_buffer(self) -> bool:
-        """Empty the head."""
         ok = super().deallocate_resizable_buffer()
         self._has_resizable_buffer = self._has_resizable_buffer and not ok
         return ok

@@ -43,7 +43,6 @@ class Doubt:
 
 
 def turning(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:
-    """Return the doubts on which the answer hangs."""
     return tuple(doubt for doubt in doubts if doubt.can_turn)
 
 

@@ -129,7 +129,6 @@ class Lifetimes:
 
     @property
     def scope_count(self) -> int:
-        """How many scopes there are."""
         return len(self._allocation.scopes)
 
     def _lives(self) -> Iterator[BufferLife]:
@@ -214,7 +213,6 @@ class Lifetimes:
     # -- answers ----------------------------------------------------------------------------------------------------
 
     def is_alive(self, life: BufferLife, scope: int) -> bool:
-        """Return whether a buffer is alive in a scope."""
         if life.home in (TAIL, FLASH):
             return True
         return life.first != UNINITIALIZED_LIFETIME and life.first <= scope <= life.last

@@ -112,7 +112,6 @@ class ProgramNeed:
 
     @property
     def bank_words(self) -> str:
-        """What is needed in each bank, "" where there are none."""
         return bank_words(self.banks)
 
     @property
@@ -122,7 +121,6 @@ class ProgramNeed:
 
 
 def bank_words(banks: Iterable[BankNeed]) -> str:
-    """Return what is needed in each bank."""
     return listed([_bank_words(bank) for bank in banks if bank.needed])
 
 

@@ -70,7 +70,6 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Raise a UsageError."""
         raise UsageError(message)
 
     def _check_value(self, action: argparse.Action, value: object) -> None:

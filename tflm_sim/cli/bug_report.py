@@ -93,7 +93,6 @@ class BugReport:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
     report = BugReport(
         tflm_sim=made_by(),
         planner_core="C" if native.available() else "Python",

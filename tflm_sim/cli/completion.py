@@ -26,7 +26,6 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
     try:
         import shtab
     except ImportError:

@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Iterator
 
-from tflm_sim.cli.options import TARGET
 from tflm_sim.cli.terminal import say
 from tflm_sim.numbers import as_whole
 from tflm_sim.targets.reference import REFERENCE_DAY, REFERENCE_SNAPSHOT, WHEEL_SNAPSHOT
@@ -78,14 +77,18 @@ def _taken(args: argparse.Namespace) -> Iterator[tuple[str, str]]:
 
 def _targets(args: argparse.Namespace) -> list[str]:
     """Return the targets that are named, a board's where only that is, else the default one."""
-    from tflm_sim.targets.boards import known_board
+    from tflm_sim.cli.options import TARGET
 
     named = getattr(args, "target", None) or getattr(args, "targets", None) or []
     if named:
         return [named] if isinstance(named, str) else [str(name) for name in named]
-    boards = getattr(args, "board", None) or []
+    boards = getattr(args, "board", None)
+    if not boards:
+        return [TARGET]
+    from tflm_sim.targets.boards import known_board
+
     known = [known_board(name) for name in ([boards] if isinstance(boards, str) else boards)]
-    return [board.preset for board in known if board] or [TARGET]
+    return [board.preset for board in known if board]
 
 
 def _can_be_built(target: str, args: argparse.Namespace, runtime: str) -> bool:

@@ -34,6 +34,7 @@ from tflm_sim.escape import printable
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.registry import programs
+from tflm_sim.report.bank_pictures import program_size
 from tflm_sim.report.difference_text import difference_lines
 from tflm_sim.report.document import SizeDocument, model_facts, size_document
 from tflm_sim.report.size_difference import Difference, difference_document, growth, read_size_document
@@ -98,7 +99,6 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
     if len(args.sources) > 2:
         raise UsageError(f"{len(args.sources)} files are too many; give one before and one after")
     if args.sources and (args.between or args.until):
@@ -147,7 +147,10 @@ def _document(source: str, args: argparse.Namespace, needs: list[ProgramNeed]) -
         raise FirmwareError(need.reason, path=args.firmware)
     assert need.simulation is not None, "it works in some arena"
     needs.append(need)
-    found = size_document(need.simulation, parts=need.parts, candidates=need.candidates)
+    if need.banks:
+        found = program_size(need, need.parts)
+    else:
+        found = size_document(need.simulation, parts=need.parts, candidates=need.candidates)
     return replace(found, model=model_facts(model))
 
 
@@ -170,7 +173,7 @@ def _judge(document: Difference, allowed: int, doubts: Sequence[Doubt], *, is_qu
         if is_broken:
             works, why = False, "now it fails in an arena of any size"
         elif document.before.status == "ok":
-            why = "one side has one arena, and the other two"
+            why = "one side has one arena, and the other several"
     elif grown > allowed:
         works, why = False, f"the smallest arena grew by {format_size(grown)}, {format_size(allowed)} are allowed"
     else:

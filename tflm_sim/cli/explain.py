@@ -319,7 +319,6 @@ def _fact_lines(event: LogEvent) -> list[str]:
 
 
 def exact_lines(exact: ExactExplanation) -> list[str]:
-    """Return what the simulation adds."""
     lines = []
     if exact.place and exact.arena_size is not None:
         lines.append(f"  {_arenas(exact)}, at: {exact.place}")

@@ -39,7 +39,6 @@ class BoardRow:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the boards."""
     known = {name: f"{row.description} {row.preset}" for name, row in BOARDS.items()}
     rows = [board_row(board(name)) for name in names_with(args.word, known) or [args.word]]
     note = "RAM is the largest bank, where an arena lies; your linker map says what is free"
@@ -49,7 +48,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def board_row(found: Board) -> BoardRow:
-    """Return a board as a row."""
     return BoardRow(
         name=found.name,
         description=found.description,

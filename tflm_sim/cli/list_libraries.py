@@ -67,7 +67,6 @@ class LibraryRow:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the libraries."""
     found = [find_library(args.word)] if "@" in args.word else libraries_like(args.word)
     rows = [library_row(row) for row in found]
     nearest = (f"{row.name} {row.version}".rstrip() + f" is not modelled: {row.nearest}" for row in rows if row.nearest)
@@ -78,7 +77,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def library_row(library: Library) -> LibraryRow:
-    """Return a library as a row."""
     first, last = library.commits
     return LibraryRow(
         name=library.name,

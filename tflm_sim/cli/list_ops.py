@@ -21,7 +21,6 @@ class OperatorRow:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the operators."""
     models = registrations(replace(configuration(args).target, ethos_u=True))
     proved = coverage()
     names = names_with(args.word, {op: row.file for op, row in sorted(models.items())})

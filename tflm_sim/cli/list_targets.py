@@ -134,7 +134,6 @@ def _row(name: str, tflm: str, kernels: str | None, runtime: str | None) -> Iter
 
 
 def target_row(target: Target) -> TargetRow:
-    """Return a target as a row."""
     return TargetRow(
         name=target.name,
         description=target.description,

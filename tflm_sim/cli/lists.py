@@ -43,7 +43,6 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
     given = [f"--{name}" for name in OF_OPS if getattr(args, name) is not None]
     if given and args.what != "ops":
         raise UsageError(f"{given[0]} goes with 'list ops'")

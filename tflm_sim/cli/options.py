@@ -277,7 +277,6 @@ def add_beside(parser: argparse._ActionsContainer) -> None:
 
 
 def add_split_arenas(parser: argparse._ActionsContainer) -> None:
-    """Add ``--split-arenas``."""
     parser.add_argument(
         "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
     )
@@ -619,7 +618,6 @@ def load_custom_ops(path: str) -> tuple[OpModel, ...]:
 
 
 def arena_size(args: argparse.Namespace) -> int | None:
-    """Return the bytes of --arena-size, None without it."""
     given = getattr(args, "arena_size", None)
     return None if given is None else parse_size(given)
 

@@ -156,7 +156,6 @@ class _Question:
 
 
 def _in_the_arena(question: _Question, best: Plan | None) -> tuple[Model | None, ArenaSaving | None]:
-    """Return the model with the best plan, and what that saves; None without a model or a plan."""
     if best is None or question.simulation is None:
         return None, None
     assert question.original is not None, "what was simulated is a model"

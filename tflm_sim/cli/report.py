@@ -233,7 +233,7 @@ def _answer(picture: Picture) -> str:
         return f"AllocateTensors() fails: {picture.failure}"
     if (problem := _invoke_problem(picture)) is not None:
         return str(problem)
-    if (banks := picture.size.answer.banks) is not None:
+    if (banks := picture.size.answer.bank_needs) is not None:
         return f"needs {bank_words(banks)}"
     smallest, rounded = picture.size.answer.smallest_arena_bytes, picture.size.answer.smallest_arena_multiple_of_16
     if smallest is None or rounded is None:

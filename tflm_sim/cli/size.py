@@ -87,7 +87,6 @@ def register(subparsers: options.Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
     named = options.named_models(args, args.models)
     if args.boards or args.targets:
         from tflm_sim.cli import size_boards  # Many boards are slow to import.

@@ -12,7 +12,7 @@ from tflm_sim.arena.arena import ArenaAllocator
 from tflm_sim.arena.events import Corruption, ScratchUse
 from tflm_sim.device.micro_allocator import MicroAllocator
 from tflm_sim.device.model_allocation import ModelAllocation
-from tflm_sim.errors import ArenaOverflowError, PrepareError
+from tflm_sim.errors import ArenaOverflowError, PrepareError, expect
 from tflm_sim.ops import requests
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.roles import abort
@@ -52,7 +52,6 @@ class KernelDriver:
 
     @property
     def arena(self) -> ArenaAllocator:
-        """The arena of the allocator."""
         return self._allocator.arena
 
     def run(self, node: Node, steps: requests.Steps[T], *, state: str) -> T:
@@ -83,7 +82,8 @@ class KernelDriver:
         return None if offset is None else struct
 
     def _persistent(self, request: requests.Persistent) -> int | None:
-        offset = self._allocator.allocate_persistent_buffer(request.size, request.label)
+        size = request.size if type(request.size) is int else _whole(request)
+        offset = self._allocator.allocate_persistent_buffer(size, request.label)
         if offset is None and not request.checked:
             node = self._node
             raise ArenaOverflowError(
@@ -95,9 +95,8 @@ class KernelDriver:
 
     def _scratch(self, request: requests.Scratch) -> int | None:
         node = self._node
-        index = self._allocator.request_scratch_buffer(
-            self._allocation, request.size, node.subgraph_index, request.label
-        )
+        size = request.size if type(request.size) is int else _whole(request)
+        index = self._allocator.request_scratch_buffer(self._allocation, size, node.subgraph_index, request.label)
         if index is None and not request.checked:
             raise PrepareError(f"{node.op} #{node.index} asks for more scratch buffers than an operator may have")
         return index
@@ -124,7 +123,8 @@ class KernelDriver:
         self._allocator.deallocate_temp_tensors(request.tensors)
 
     def _temp_buffer(self, request: requests.TempBuffer) -> int | None:
-        return self._allocator.arena.allocate_temp(request.size, request.alignment)
+        size = request.size if type(request.size) is int else _whole(request)
+        return self._allocator.arena.allocate_temp(size, request.alignment)
 
     def _free_temp_buffer(self, request: requests.FreeTempBuffer) -> None:
         self._allocator.arena.deallocate_temp(request.offset)
@@ -153,6 +153,12 @@ class KernelDriver:
 
     def _log(self, request: requests.Log) -> None:
         self._allocator.arena.log(request.text)
+
+
+def _whole(request: requests.Persistent | requests.Scratch | requests.TempBuffer) -> int:
+    """Return the bytes that a kernel of the user's own asks for, as Python's own number; numpy's sums wrap around."""
+    size: int = expect(request.size, int, f"the bytes of a {type(request).__name__}")
+    return size
 
 
 def _refuse(driver: KernelDriver, request: requests.Request) -> object:

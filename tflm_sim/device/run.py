@@ -68,7 +68,6 @@ class Device:
 
     @property
     def allocations(self) -> tuple[ModelAllocation, ...]:
-        """What each of the models has allocated."""
         return tuple(i.allocation for i in self.interpreters if i.allocation is not None)
 
     @property

@@ -188,7 +188,6 @@ class SeenNode(Node):
         raise NotRepeatable("model")
 
     def check_tensors(self, check: Callable[..., None], *tensors: KernelTensor | None, **facts: int) -> None:
-        """Run a check on the real tensors."""
         seen: tuple[Any, ...] = tensors
         own = [-1 if tensor is None else self._order[tensor.real.index] for tensor in seen]
         held = check, tuple(own), facts

@@ -125,7 +125,6 @@ class ArenaContents:
         return self._add(Slot(buffer, self.memory, offset, offset=offset, size=size))
 
     def in_tail(self, buffer: BufferId, offset: int, size: int) -> Slot:
-        """Add a persistent buffer."""
         return self._add(Slot(buffer, self.memory, offset + self._tail_shift, offset=offset, size=size))
 
     def _add(self, slot: Slot) -> Slot:
@@ -143,7 +142,6 @@ class ArenaContents:
         self.write(slot, self._noise[start : start + slot.size], place)
 
     def write(self, slot: Slot, content: Content, place: Place) -> None:
-        """Write a content of the slot's size."""
         assert len(content) == slot.size, "a content as large as its slot"
         self._time += 1
         slot.memory[slot.index : slot.index + slot.size] = content

@@ -62,7 +62,6 @@ class Place(NamedTuple):
 
     @classmethod
     def moment(cls, name: str) -> Place:
-        """Return a moment around the operators."""
         return cls(0, -1, name)
 
     def __str__(self) -> str:

@@ -170,7 +170,6 @@ class Invoker:
         return operator.input_tensors, operator.output_tensors
 
     def eval_tensor(self, subgraph: int, tensor: int) -> EvalTensor:
-        """Return a tensor as the runtime sees it."""
         return self._allocation.subgraph_tensors[subgraph][tensor]
 
     def slot(self, subgraph: int, tensor: int) -> Slot | None:

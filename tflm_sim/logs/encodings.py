@@ -59,6 +59,5 @@ def _guess(data: bytes) -> str:
 
 
 def as_utf8(data: bytes) -> bytes:
-    """Return a whole log as UTF-8."""
     stream = Utf8Stream()
     return stream.feed(data) + stream.close()

@@ -71,7 +71,6 @@ class VendorReader:
         return _read_arena(line)
 
     def flush(self) -> list[LogEvent]:
-        """Return the open layer, if there is one."""
         if self._layer is None:
             return []
         layer = LayerProfile(*self._layer, tuple(self._metrics))

@@ -85,6 +85,5 @@ class LogParser:
 
 
 def parse_log(data: bytes) -> list[LogEvent]:
-    """Read a whole log."""
     parser = LogParser()
     return [*parser.feed(data), *parser.close()]

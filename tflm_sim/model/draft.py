@@ -191,7 +191,6 @@ class Draft:
         )
 
     def drop(self, operators: Container[int]) -> None:
-        """Remove operators, by index."""
         self.operators = [operator for index, operator in enumerate(self.operators) if index not in operators]
 
     @property

@@ -57,7 +57,6 @@ class _Download(Thread):
         self.is_given_up = False
 
     def run(self) -> None:
-        """Fetch it."""
         try:
             self.data = self._fetched()
         except (OSError, ValueError, HTTPException) as failure:
@@ -83,7 +82,6 @@ class SafeRedirects(HTTPRedirectHandler):
     """Follows redirections to http(s) only, not from https to http, and not from the web to a private address."""
 
     def redirect_request(self, req: Request, *args: Any) -> Request | None:
-        """Return the next request."""
         following = super().redirect_request(req, *args)
         if following is not None:
             refusal = _refusal(req, following)

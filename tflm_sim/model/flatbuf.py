@@ -84,7 +84,6 @@ class FlatBuffer:
         raise ModelError(f"the file identifier is {found!r} and not {identifier!r}", offset=IDENTIFIER_POSITION)
 
     def scalar(self, kind: Struct, position: int) -> Any:
-        """Return the scalar at ``position``."""
         try:
             return kind.unpack_from(self.data, position)[0]
         except error:

@@ -106,7 +106,6 @@ class _Writer:
         self.vtables: dict[bytes, int] = {}
 
     def write_all(self, root: TableNode) -> None:
-        """Write the root and all that it refers to."""
         self.queue.append((0, root))
         while self.queue:
             where, node = self.queue.popleft()
@@ -133,7 +132,6 @@ class _Writer:
         self.out += bytes(align_up(end, alignment) - end)
 
     def _write(self, node: TableNode | TableVector | Blob) -> int:
-        """Write one node and return its position."""
         if isinstance(node, TableNode):
             return self._write_table(node)
         if isinstance(node, TableVector):

@@ -228,7 +228,6 @@ class FlexSlots:
         return self._read(index, _UINT_CODES) != 0
 
     def as_float(self, index: int) -> float:
-        """Return a slot as a float."""
         return float(self._read(index, _FLOAT_CODES))
 
     def _read(self, index: int, codes: dict[int, str]) -> int | float:

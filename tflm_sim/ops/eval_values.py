@@ -67,7 +67,6 @@ def axes_outside(axes: tuple[int, ...], rank: int) -> Iterator[str]:
 
 
 def constant_integers(tensor: EvalTensor | None) -> tuple[int, ...] | None:
-    """Return a constant's integers, None where it is none."""
     if tensor is None or tensor.data is None or tensor.type not in _CODES or tensor.flat_size < 0:
         return None
     layout = f"<{tensor.flat_size}{_CODES[tensor.type]}"

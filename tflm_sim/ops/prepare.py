@@ -60,12 +60,10 @@ Check = Callable[[Kernel], None]
 
 
 def counts(inputs: int, outputs: int = 1) -> Check:
-    """Return the check of how many inputs and outputs there are."""
     return lambda k: k.counts(inputs, outputs)
 
 
 def input_count(count: int) -> Check:
-    """Return the check of how many inputs there are."""
     return lambda k: k.ensure_eq(len(k.node.inputs), count, "NumInputs(node)")
 
 
@@ -150,7 +148,6 @@ class Prepare:
 
     @property
     def file(self) -> str:
-        """The upstream file."""
         return self._file
 
     def __call__(self, node: Node) -> Steps[None]:

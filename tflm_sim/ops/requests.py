@@ -54,7 +54,6 @@ class KernelTensor:
 
     @property
     def flat_size(self) -> int:
-        """The number of elements."""
         return self.eval.flat_size
 
     @property
@@ -69,7 +68,6 @@ class KernelTensor:
 
     @property
     def is_quantized(self) -> bool:
-        """Whether it has an affine quantization."""
         return self.eval.affine is not None
 
     @property

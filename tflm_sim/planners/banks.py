@@ -59,7 +59,6 @@ class BankPlan:
 
     @property
     def is_optimal(self) -> bool:
-        """Whether none is cheaper."""
         return self.cost == self.lower_bound
 
 

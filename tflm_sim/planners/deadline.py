@@ -38,7 +38,6 @@ class Deadline:
 
     @property
     def is_over(self) -> bool:
-        """Whether it has passed."""
         return self._end is not None and time.monotonic() >= self._end
 
     def share(self, parts: float) -> Deadline:

@@ -67,7 +67,6 @@ class ExactResult:
 
     @property
     def plan(self) -> Plan | None:
-        """The best plan, or None."""
         return None if self.offsets is None or self.peak is None else Plan(self.offsets, self.peak)
 
 

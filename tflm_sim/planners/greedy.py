@@ -116,7 +116,6 @@ class GreedyMemoryPlanner:
 
     @property
     def buffer_count(self) -> int:
-        """How many buffers were added."""
         return len(self._buffers)
 
     @property

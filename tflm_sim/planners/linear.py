@@ -29,7 +29,6 @@ class LinearMemoryPlanner:
 
     @property
     def buffer_count(self) -> int:
-        """How many buffers were added."""
         return len(self._offsets)
 
     def init(self, scratch_size: int) -> None:

@@ -108,7 +108,6 @@ class _Scale:
         self.per_byte = (WIDTH - _LEFT - _RIGHT) / max(1, plan.peak)
 
     def x(self, offset: int) -> float:
-        """The left edge of a byte."""
         return _LEFT + offset * self.per_byte
 
     def y(self, time: float) -> float:

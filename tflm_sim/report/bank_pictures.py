@@ -10,18 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from tflm_sim.answers.ledger import TailLedger
 from tflm_sim.answers.simulation import Simulation
-from tflm_sim.arena.events import Event, Persist, PlanOffset, Resize, Temp, TempFree, TempReset
+from tflm_sim.arena.events import Event, Persist, Phase, PlanOffset, Resize, Temp, TempFree, TempReset
+from tflm_sim.arena.stages import Stage
 from tflm_sim.checks.program_need import BankNeed, ProgramNeed
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.document import SizeDocument, size_document
 from tflm_sim.report.picture import Picture, Resident
 from tflm_sim.report.picture_builder import PictureBuilder
-from tflm_sim.report.size_answer import SizeAnswer, Status
+from tflm_sim.report.size_answer import SizeAnswer, Status, tail_of
 from tflm_sim.report.take_picture import residents_of, subgraph_names, title_of
 from tflm_sim.units import align_up, format_size
 
-_OF_HEAD = (Temp, TempFree, TempReset, Resize, PlanOffset)
+_OF_HEAD = (Temp, TempFree, TempReset, Resize)
 
 
 def in_banks(answer: SizeAnswer, banks: tuple[BankNeed, ...]) -> SizeAnswer:
@@ -37,7 +39,7 @@ def in_banks(answer: SizeAnswer, banks: tuple[BankNeed, ...]) -> SizeAnswer:
         buffers=(),
         peak=None,
         passes_unnoticed_from_bytes=None,
-        banks=banks,
+        bank_needs=banks,
     )
 
 
@@ -45,7 +47,34 @@ def program_size(need: ProgramNeed, parts: Mapping[str, object]) -> SizeDocument
     """Return what a model needs in the banks of a program that was read."""
     assert need.simulation is not None, "its banks are known"
     size = size_document(need.simulation, parts=parts, candidates=need.candidates)
-    return replace(size, answer=in_banks(size.answer, need.banks))
+    ledger = TailLedger().fold(_events(need))
+    of_head = next((bank.planned for bank in need.banks if bank.is_head and bank.is_tail), 0)
+    answer = replace(
+        in_banks(size.answer, need.banks),
+        arena_used_bytes=of_head + ledger.tail_used,
+        tail_bytes=ledger.tail_used,
+        tail=tail_of(ledger),
+    )
+    return replace(size, answer=answer)
+
+
+def _events(need: ProgramNeed) -> list[Event]:
+    """Return what happens in the banks: the allocator's objects lie in none where head and tail have a bank each."""
+    assert need.simulation is not None, "its banks are known"
+    events = list(need.simulation.events)
+    if any(bank.is_head and bank.is_tail for bank in need.banks):
+        return events
+    found: list[Event] = []
+    stage, taken = Stage.START, 0
+    for event in events:
+        stage = event.stage if isinstance(event, Phase) else stage
+        if not isinstance(event, Persist):
+            found.append(event)
+        elif stage is not Stage.CREATE:
+            end, before = event.offset + event.tail_used, taken
+            taken = align_up(taken + event.size, event.alignment)
+            found.append(event._replace(offset=end - taken, used=taken - before, tail_used=taken))
+    return found
 
 
 def program_pictures(need: ProgramNeed, parts: Mapping[str, object]) -> tuple[Picture, ...]:
@@ -55,7 +84,7 @@ def program_pictures(need: ProgramNeed, parts: Mapping[str, object]) -> tuple[Pi
     fails = need.works is False
     return bank_pictures(
         program_size(need, parts),
-        simulation.events,
+        _events(need),
         simulation.arena_size,
         title=title_of(need.configuration, None),
         simulation=simulation,
@@ -85,7 +114,7 @@ def bank_pictures(
         status: "error" where AllocateTensors() fails.
         failure: Why.
     """
-    banks = size.answer.banks
+    banks = size.answer.bank_needs
     assert banks is not None, "it is an answer about banks"
     allocation = None if simulation is None or failure else simulation.allocation
     labels = () if simulation is None else simulation.ledger.scratch_labels
@@ -138,7 +167,12 @@ def _words(bank: BankNeed) -> str:
 def _of_bank(bank: BankNeed, events: Sequence[Event]) -> Iterator[Event]:
     """Yield what happens in a bank; the head's last size is the plan's there."""
     last = max((at for at, event in enumerate(events) if isinstance(event, Resize) and event.ok), default=-1)
+    here = {each.number: position for position, each in enumerate(bank.buffers)}
     for at, event in enumerate(events):
+        if isinstance(event, PlanOffset):
+            if event.planner_index in here:
+                yield event._replace(planner_index=here[event.planner_index])
+            continue
         if at == last and bank.is_head and isinstance(event, Resize):
             yield event._replace(size=bank.planned, head=bank.planned)
         elif not (isinstance(event, Persist) and not bank.is_tail) and not (

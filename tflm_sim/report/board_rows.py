@@ -45,7 +45,6 @@ class BoardFit:
 
 
 def board_row(row: Row) -> BoardFit:
-    """Return the row of a table of boards."""
     from tflm_sim.targets.boards import BOARDS  # Many boards are slow to import, and most pictures have none.
 
     return BoardFit(
@@ -62,7 +61,6 @@ def board_row(row: Row) -> BoardFit:
 
 
 def board_table(rows: Iterable[BoardFit]) -> list[tuple[str, ...]]:
-    """Return the head and the cells of a table."""
     return [HEAD, *(row.cells for row in rows)]
 
 

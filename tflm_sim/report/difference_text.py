@@ -11,6 +11,7 @@ from tflm_sim.escape import printable
 from tflm_sim.registry import part_lines
 from tflm_sim.report.circumstances import with_assumed
 from tflm_sim.report.size_difference import (
+    OF_BANK,
     Difference,
     OperatorFacts,
     ScratchChange,
@@ -39,7 +40,10 @@ def difference_lines(document: Difference) -> list[str]:
     """Return a difference as lines; tables with nothing in them are left out."""
     sides = {"before": document.before, "after": document.after}
     measured = [f"{name}: {line}" for name, side in sides.items() for line in part_lines("SideFacts", side.parts)]
-    figures = [(*_cells(row.change), _FIGURES[row.figure]) for row in document.figures]
+    names = (
+        _FIGURES.get(row.figure) or f"bank {printable(row.figure.removeprefix(OF_BANK))}" for row in document.figures
+    )
+    figures = [(*_cells(row.change), name) for row, name in zip(document.figures, names, strict=True)]
     settings = changed_settings(document)
     heads = table_lines([(name, _side(side)) for name, side in sides.items()])
     lines = [*heads, *measured, "", *table_lines([(*_HEADER, "figure"), *figures])]

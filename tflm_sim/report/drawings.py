@@ -265,7 +265,7 @@ def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     if picture.failure:
         fails = f"AllocateTensors() fails: {'. '.join((picture.failure, *picture.advice[:1]))}"
         lines = fill(printable(with_options(fails), 400), 110).splitlines()
-    is_bank = picture.size.answer.banks is not None  # Its title says what it holds.
+    is_bank = picture.size.answer.bank_needs is not None  # Its title says what it holds.
     title = f"{name}{'' if is_bank else f': {picture.arena_note}: {sizes}'}\n{_title(picture)}"
     axes.set_title(title, fontsize=9, loc="left", pad=8 + 13 * len(lines), parse_math=False)
     axes.annotate(

@@ -85,7 +85,6 @@ def overview_lines(lifetimes: Lifetimes) -> list[str]:
 
 
 def after_invoke(lifetimes: Lifetimes, life: BufferLife) -> str:
-    """Say whether a buffer is still there after Invoke()."""
     if life.home != HEAD:
         return _HOMES[life.home]
     row = lifetimes.overwritten_by(life)

@@ -244,8 +244,8 @@ def _figures(picture: Picture) -> list[tuple[str, str, int | None]]:
             ("head_bytes", "arena", answer.head_bytes),
             ("tail_bytes", "persistent arena", answer.tail_bytes),
         ]
-    if answer.banks is not None:
-        return [(f"bank_{bank.name}", bank.name, bank.needed) for bank in answer.banks]
+    if answer.bank_needs is not None:
+        return [(f"bank_{bank.name}", bank.name, bank.needed) for bank in answer.bank_needs]
     if (split := answer.smallest_split_arenas_bytes) is not None:
         rows: list[tuple[str, str, int | None]] = [
             ("smallest_split_persistent", "smallest persistent arena", split.persistent),
@@ -267,7 +267,7 @@ def _figures(picture: Picture) -> list[tuple[str, str, int | None]]:
 def _cards(pictures: Sequence[Picture], headings: Sequence[str]) -> list[Part]:
     """Return the figures: of one picture, of two with what they differ by, of more only what each one needs."""
     first = pictures[0]
-    if first.size.answer.banks is not None:  # Each is a bank of one model.
+    if first.size.answer.bank_needs is not None:  # Each is a bank of one model.
         return [_card(key, printable(title, 40), value, value) for key, title, value in _figures(first)]
     if len(pictures) > 2:
         needs = [picture.size.answer.smallest_arena_multiple_of_16 for picture in pictures]

@@ -18,7 +18,6 @@ ALLOCATE, INVOKE = 1, 2
 
 
 def write_perfetto(file: TextIO, picture: Picture) -> None:
-    """Write the trace."""
     file.write('{"displayTimeUnit":"ms","otherData":' + json_text(_facts(picture)) + ',"traceEvents":[\n')
     for number, row in enumerate(_rows(picture)):
         file.write((",\n" if number else "") + json_text(row))

@@ -216,12 +216,14 @@ class Picture:
     @property
     def sections(self) -> tuple[str, str]:
         """What the memory at the front and the one at the back are called."""
-        return ("arena", "persistent arena") if isinstance(self.size, LiteSize) else ("head", "tail")
+        if isinstance(self.size, LiteSize):
+            return "arena", "persistent arena"
+        return ("head" if self.size.answer.bank_needs is None else "plan"), "tail"
 
     @property
     def arena_note(self) -> str:
         """What is drawn, with its size: one arena, two, or a bank."""
-        if self.size.answer.banks is not None:
+        if self.size.answer.bank_needs is not None:
             return f"bank of {format_size(self.arena_bytes)}"
         if self.split_at:
             return f"arenas of {format_size(self.split_at)} and {format_size(self.arena_bytes - self.split_at)}"
@@ -238,7 +240,6 @@ class Picture:
         return min((row.offset for row in self.blocks if is_tail(row)), default=self.arena_bytes)
 
     def alive(self, scope: int) -> list[Resident]:
-        """Return the residents that are alive in a scope, by offset."""
         return sorted((row for row in self.residents if row.first <= scope <= row.last), key=lambda row: row.offset)
 
     def op_at(self, scope: int) -> str:

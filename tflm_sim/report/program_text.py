@@ -31,7 +31,6 @@ def need_line(need: ProgramNeed, limit: int | None = None) -> str | None:
 
 
 def _needed(need: ProgramNeed) -> str:
-    """Return what it needs; of two arenas what each does."""
     assert need.multiple_of_16 is not None, "some size is enough"
     if need.split is None:
         return f"needs {format_size(need.multiple_of_16)}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tflm_sim.answers.invoke_problem import InvokeProblem
+from tflm_sim.answers.ledger import TailLedger
 from tflm_sim.answers.npu import NpuMemory, npu_memory
 from tflm_sim.answers.peak import Peak, alive_in
 from tflm_sim.answers.simulation import Simulation
@@ -123,7 +124,7 @@ class SizeAnswer:
             not, and for a build that has them.
         release_build: What a build without debug checks (NDEBUG) does where this one halts at one, in words; omitted
             elsewhere.
-        banks: Where a program's plan of banks.h puts its tensors into banks of RAM, what each must have; omitted
+        bank_needs: Where a program's plan of banks.h puts its tensors into banks of RAM, what each must have; omitted
             elsewhere. What is only true of one arena is null or empty then; ``head_bytes`` are the plan's in its bank.
     """
 
@@ -148,7 +149,7 @@ class SizeAnswer:
     npu: tuple[NpuMemory, ...] = ()
     debug_build_halts: str | None = field(default=None, metadata=OPTIONAL)
     release_build: str | None = field(default=None, metadata=OPTIONAL)
-    banks: tuple[BankNeed, ...] | None = field(default=None, metadata=OPTIONAL)
+    bank_needs: tuple[BankNeed, ...] | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,11 +211,11 @@ def arena_answer(simulation: Simulation, answer: Answer | None = None) -> ArenaA
     )
 
 
-def _tail(simulation: Simulation) -> Tail:
-    ledger = simulation.ledger
+def tail_of(ledger: TailLedger) -> Tail:
+    """Return what the tail is used for."""
     return Tail(
         tuple(
-            TailGroup(what, row.requested, row.used, row.count, _parts(simulation, what))
+            TailGroup(what, row.requested, row.used, row.count, _parts(ledger, what))
             for what, row in ledger.groups.items()
         ),
         tuple(
@@ -225,7 +226,6 @@ def _tail(simulation: Simulation) -> Tail:
 
 
 def size_answer(simulation: Simulation) -> SizeAnswer:
-    """Return the answer for one model on one configuration."""
     smallest = simulation.smallest
     allocation = simulation.allocation if simulation.status == "ok" else None
     return SizeAnswer(
@@ -241,7 +241,7 @@ def size_answer(simulation: Simulation) -> SizeAnswer:
         log=tuple(simulation.log),
         failure=str(simulation.failure) if simulation.failure else None,
         binding=None if smallest is None else smallest.binding,
-        tail=_tail(simulation),
+        tail=tail_of(simulation.ledger),
         operators=tuple(map(tuple, simulation.allocation.op_names)) if simulation.allocation else (),
         buffers=_buffers(simulation, allocation) if allocation else (),
         peak=simulation.peak if allocation else None,
@@ -253,8 +253,8 @@ def size_answer(simulation: Simulation) -> SizeAnswer:
     )
 
 
-def _parts(simulation: Simulation, group: str) -> tuple[TailPart, ...]:
-    rows = simulation.ledger.labels.items()
+def _parts(ledger: TailLedger, group: str) -> tuple[TailPart, ...]:
+    rows = ledger.labels.items()
     parts = [TailPart(label, row.used, row.count) for (what, label), row in rows if what == group and label]
     return tuple(sorted(parts, key=lambda part: -part.used))
 

@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from tflm_sim.document_fields import INLINE, OPTIONAL, PARTS
-from tflm_sim.document_types import Count, OneOf
+from tflm_sim.document_types import Count
 from tflm_sim.documents import as_json, from_json
 from tflm_sim.errors import UsageError
 from tflm_sim.files import read_json
@@ -34,6 +34,7 @@ FIGURES = (
     "head_bytes",
     "tail_bytes",
 )
+OF_BANK = "banks."
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +104,13 @@ class SettingChange:
 
 @dataclass(frozen=True, slots=True)
 class FigureChange:
-    """A figure of both sides."""
+    """A figure of both sides.
 
-    figure: Annotated[str, OneOf(*FIGURES)]
+    Attributes:
+        figure: Its name in the document of ``size``; "banks." and a bank's name for what that must have.
+    """
+
+    figure: str
     change: SizeChange = field(metadata=INLINE)
 
 
@@ -196,19 +201,15 @@ class Side:
     scratch: dict[OperatorPlace, list[HeadBuffer]]
 
     def describe(self, place: OperatorPlace | None) -> OperatorFacts | None:
-        """Return an operator; None for none."""
         return None if place is None else OperatorFacts(*place, self.names[place.subgraph][place.operator])
 
     def tail_bytes(self, place: OperatorPlace | None) -> int | None:
-        """Return an operator's bytes of the tail, None for none."""
         return None if place is None else self.tail.get(place, 0)
 
     def scratch_buffers(self, place: OperatorPlace | None) -> list[HeadBuffer]:
-        """Return an operator's scratch buffers."""
         return [] if place is None else self.scratch.get(place, [])
 
     def scratch_bytes(self, place: OperatorPlace | None) -> int | None:
-        """Return an operator's bytes of scratch, None for none."""
         return None if place is None else sum(row.size for row in self.scratch_buffers(place))
 
 
@@ -238,6 +239,9 @@ def _figure_changes(before: SizeAnswer, after: SizeAnswer) -> Iterator[FigureCha
         row = change(_figure(before, name), _figure(after, name))
         if (row.before, row.after) != (None, None):
             yield FigureChange(name, row)
+    needed, then = ({bank.name: bank.needed for bank in answer.bank_needs or ()} for answer in (before, after))
+    for bank in dict.fromkeys((*needed, *then)):
+        yield FigureChange(f"{OF_BANK}{bank}", change(needed.get(bank, 0), then.get(bank, 0)))
 
 
 def difference_document(before: SizeDocument, after: SizeDocument) -> Difference:
@@ -277,8 +281,10 @@ def _seen(answer: SizeAnswer) -> SizeAnswer:
 
 
 def growth(document: Difference) -> int | None:
-    """Return by how many bytes the smallest arena (two: both together) grew; None when one of them does not exist."""
-    changes = [row.change.bytes for row in document.figures if row.figure in FIGURES[:1] + FIGURES[2:4]]
+    """Return by how many bytes the smallest arena grew, several and banks together; None when one does not exist."""
+    arenas = FIGURES[:1] + FIGURES[2:4]
+    rows = [row for row in document.figures if row.figure in arenas or row.figure.startswith(OF_BANK)]
+    changes = [row.change.bytes for row in rows]
     return None if not changes or None in changes else sum(size for size in changes if size is not None)
 
 

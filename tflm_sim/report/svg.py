@@ -55,11 +55,9 @@ class _Panel:
         self.per_byte = (PANEL_WIDTH - self.left - _RIGHT) / max(most, 1)
 
     def x(self, byte: float) -> float:
-        """The left edge of a byte."""
         return self.left + byte * self.per_byte
 
     def y(self, u: float) -> float:
-        """The height of a moment."""
         return _TOP + u * _PLOT_HEIGHT
 
     def elements(self) -> Iterator[str]:

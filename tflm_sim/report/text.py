@@ -67,8 +67,8 @@ def answer_lines(answer: SizeAnswer, arena_address: int, *, has_ledger: bool = T
     if answer.failure is not None:
         return _failed_lines(answer)
     is_split = answer.smallest_split_arenas_bytes is not None
-    if answer.banks is not None:
-        found = _bank_lines(answer.banks)
+    if answer.bank_needs is not None:
+        found = _bank_lines(answer.bank_needs)
     else:
         found = _split_lines(answer) if is_split else _answer_lines(answer, arena_address)
     if not has_ledger:
@@ -86,7 +86,7 @@ def _overview_lines(answer: SizeAnswer) -> list[str]:
     bar = "  ".join(
         f"{name} {'█' * max(1, round(BAR * size / whole))} {size:,} B" for name, size in parts.items() if size > 0
     )
-    lines = [bar] if bar and answer.banks is None else []
+    lines = [bar] if bar and answer.bank_needs is None else []
     if answer.binding is not None and (answer.peak is None or answer.binding.floor > head):
         lines.append(f"what decides: {answer.binding.what}, in '{answer.binding.place}'")
     elif answer.binding is not None:

@@ -56,7 +56,6 @@ class Board:
 
     @property
     def ram_text(self) -> str:
-        """The banks in words."""
         return " + ".join(f"{bank.name} {bank.size // KIB:,} KiB" for bank in self.ram) or "RAM that is not known"
 
 

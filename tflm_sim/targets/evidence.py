@@ -6,7 +6,7 @@ Beside that, :func:`evidence` names the row that comes nearest: of another core,
 
     core         kernels                   TFLM
     cortex-m4    cmsis_nn@4ab83cc (dsp)    90b983c2b             measured: real TFLM, Cortex-M4 in QEMU
-    cortex-m7    cmsis_nn@4ab83cc (dsp)    90b983c2b             not measured; on cortex-m4 with the same structs: ...
+    cortex-m85   cmsis_nn@4ab83cc (mve)    90b983c2b             not measured; on cortex-m55 with the same structs: ...
     cortex-m4    cmsis_nn@6d9d61d (dsp)    90b983c2b             not measured
 """
 
@@ -226,7 +226,8 @@ SAME_TEXT: dict[str, str] = {
 """What was not measured itself -> what was, whose text it has, as far as memory depends on it.
 
 ESP-NN: the SHA-256 of the files with the size functions, in CHECKSUMS.json of 1.2.4 (4bbdf68), 1.2.6 (c087617) and
-1.3.1 (52d6de8); a release between two with equal functions has them too. esp-tflite-micro: folders of its tags.
+1.3.1 (52d6de8); a release between two with equal functions has them too. All 15 files of plain C have in 1.3.1 the
+SHA-256 of 1.2.3's, so an ESP32, S2, C3 and C6 ask for the same. esp-tflite-micro: folders of its tags.
 ``docs/evidence.md`` has what is known of the Arduino libraries.
 """
 

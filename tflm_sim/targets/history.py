@@ -53,7 +53,6 @@ class Commit(NamedTuple):
 
 @cache
 def commits() -> tuple[Commit, ...]:
-    """Return every commit, by position."""
     import gzip  # Slow to import.
 
     with gzip.open(os.path.join(os.path.dirname(__file__), "upstream_commits.txt.gz"), "rt", encoding="ascii") as file:

@@ -60,7 +60,6 @@ class Library:
 
     @property
     def versions(self) -> str:
-        """The releases, for people."""
         return f"{self.releases[0]} to {self.version}" if self.releases else self.version
 
     @property

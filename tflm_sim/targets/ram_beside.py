@@ -253,7 +253,6 @@ def ram_beside(board: Board, beside: str, library: str = "") -> RamBeside | None
 
 
 def figures_of(board: Board) -> tuple[RamBeside, ...]:
-    """Return all figures of a board."""
     return tuple(_figure(row, board) for beside in BESIDE for row in _ROWS if _is_of(row, board, beside))
 
 

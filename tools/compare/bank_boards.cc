@@ -9,7 +9,7 @@ extern "C" const unsigned char g_model[];
 alignas(16) static uint8_t one_arena[ONE_ARENA];
 static uint8_t outputs[2][4][1024];
 
-static void Run(MicroInterpreter& interpreter, int which) {
+static bool Run(MicroInterpreter& interpreter, int which) {
   uint32_t state = 7;
   for (int run = 0; run < 4; ++run) {
     for (size_t i = 0; i < interpreter.inputs_size(); ++i) {
@@ -19,10 +19,11 @@ static void Run(MicroInterpreter& interpreter, int which) {
         tensor->data.uint8[j] = static_cast<uint8_t>(state >> 24);
       }
     }
-    if (interpreter.Invoke() != kTfLiteOk) Say("Invoke() fails\n");
+    if (interpreter.Invoke() != kTfLiteOk) return false;
     const TfLiteTensor* tensor = interpreter.output(0);
     memcpy(outputs[which][run], tensor->data.uint8, tensor->bytes < 1024 ? tensor->bytes : 1024);
   }
+  return true;
 }
 
 template <typename Memory>
@@ -37,8 +38,10 @@ int main() {
   const Model* model = GetModel(g_model);
   MicroAllocator* allocator = MicroAllocator::Create(one_arena, sizeof one_arena);
   static MicroInterpreter alone(model, Resolver(), allocator, MicroResourceVariables::Create(allocator, 20));
-  if (alone.AllocateTensors() != kTfLiteOk) Say("one arena fails\n");
-  Run(alone, 0);
+  if (alone.AllocateTensors() != kTfLiteOk || !Run(alone, 0)) {
+    SayNumber("fails_in_one_arena", 1);
+    return 0;
+  }
   for (int less = 0; less < USED; ++less) {
     tflm_banks::model::Memory memory(BANKS);
     SayNumber("refused", memory.Check() != kTfLiteOk && IsRefused(memory));
@@ -53,10 +56,8 @@ int main() {
   SayNumber("allocated", is_allocated);
   if (!is_allocated) return 0;
   SayNumber("used", banked.arena_used_bytes());
-  Run(banked, 1);
-  SayNumber("differ", memcmp(outputs[0], outputs[1], sizeof outputs[0]) != 0);
+  SayNumber("differ", !Run(banked, 1) || memcmp(outputs[0], outputs[1], sizeof outputs[0]) != 0);
   banked.Reset();
-  Run(banked, 1);
-  SayNumber("differ_after_reset", memcmp(outputs[0], outputs[1], sizeof outputs[0]) != 0);
+  SayNumber("differ_after_reset", !Run(banked, 1) || memcmp(outputs[0], outputs[1], sizeof outputs[0]) != 0);
   return 0;
 }

@@ -1,7 +1,8 @@
 // A plugin of QEMU that counts the bytes loaded and stored by address of an arena: for bank_loads.py.
 //
-// Its arguments are out=, arena=, bytes= and mark=, in this order. Between two stores to MARK it counts; then it writes two arrays of 32 bits to
-// the file: what was loaded at each address, and what was stored. QEMU's header is not needed: these are its functions.
+// Its arguments are out=, arena=, bytes= and mark=, in this order. Between two stores to MARK it counts; then it writes
+// two arrays of 32 bits to the file: what was loaded at each address, and what was stored. QEMU's header is not needed:
+// these are its functions.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,8 +15,8 @@ struct qemu_plugin_insn;
 extern void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t, void (*)(uint64_t, struct qemu_plugin_tb *));
 extern size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
 extern struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *, size_t);
-extern void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *,
-                                             void (*)(unsigned, uint32_t, uint64_t, void *), int, int, void *);
+extern void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, void (*)(unsigned, uint32_t, uint64_t, void *),
+                                             int, int, void *);
 extern unsigned qemu_plugin_mem_size_shift(uint32_t);
 extern bool qemu_plugin_mem_is_store(uint32_t);
 

@@ -4,7 +4,7 @@
 
 The tag alone says the version: it goes into the package and CITATION.cff, with the commit and its day, and towncrier
 makes a section of CHANGELOG.md of what is in newsfragments/, in front of what stands there as unreleased under the same
-version.
+version. Where nothing is in newsfragments/, the section is there already.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ def set_citation(root: Path, commit: str, day: str) -> None:
 
 
 def write_changelog(root: Path, version: str) -> str:
-    """Make a section of the news, and return it."""
+    """Make a section of the news, if there are any, and return what the changelog says of the version."""
     path = root / "CHANGELOG.md"
     command = [sys.executable, "-m", "towncrier", "build", "--yes", "--version", version, "--name", "tflm_sim"]
-    subprocess.run(command, cwd=root, check=True, stdout=subprocess.DEVNULL)
-    text = path.read_text("utf-8").replace(f"\n## {version} (unreleased)\n", "\n", 1)
-    path.write_text(text, "utf-8")
-    return section(text, version)
+    if any(each.name != "README.md" for each in (root / "newsfragments").glob("*.md")):
+        subprocess.run(command, cwd=root, check=True, stdout=subprocess.DEVNULL)
+        path.write_text(path.read_text("utf-8").replace(f"\n## {version} (unreleased)\n", "\n", 1), "utf-8")
+    return section(path.read_text("utf-8"), version)
 
 
 def section(text: str, version: str) -> str:
     """Return a version's part of a changelog, without its heading."""
     found = re.search(rf"^## {re.escape(version)}\b[^\n]*\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
-    assert found is not None, "towncrier wrote it"
+    assert found is not None, f"newsfragments/ is empty, and CHANGELOG.md has no section of {version}"
     return found[1].strip()
 
 

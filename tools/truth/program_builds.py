@@ -138,15 +138,16 @@ class Builder:
             *([f"-D{library.kernels.upper()}", "-DCONFIG_NN_OPTIMIZED"] if kernels else []),
         ]  # fmt: skip
         newest = max((_NEWLIB / "include" / "c++").iterdir())
-        self._picolibc = library.picolibc
+        libraries = _NEWLIB if self.core.tools == "arm-none-eabi" else library.picolibc
+        if libraries is None:
+            raise SystemExit(f"{core}: --picolibc is missing")
+        self._libraries = libraries
         if not self._gcc:
             self._flags += [f"--target={self.core.tools.replace('riscv64', 'riscv32')}", "-nostdlibinc"]
         if self.core.tools != "arm-none-eabi":
-            if self._picolibc is None:
-                raise SystemExit(f"{core}: --picolibc is missing")
             # C++'s headers are those of the other compiler: what the forms use of them is the same.
             other = newest / "arm-none-eabi" / CORES["cortex-m4"].libraries
-            self._flags += [f"-isystem{place}" for place in (newest, other, self._picolibc / "include")]
+            self._flags += [f"-isystem{place}" for place in (newest, other, libraries / "include")]
         elif not self._gcc:
             places = (newest, newest / "arm-none-eabi" / self.core.libraries, _NEWLIB / "include")
             self._flags += [f"-isystem{place}" for place in places]
@@ -241,20 +242,27 @@ class Builder:
         source, built = self.folder / f"{stem}.cc", self.folder / f"{stem}.elf"
         source.write_text(source_of(FORMS[name]))
         defined = [f"-DARENA={arena}", *(["-DTRUTH"] if is_truth else []), *self._program_flags]
-        link = ["-T", str(self.folder / "layout.ld"), "-nostartfiles"]
-        link += [] if "--no-gc-sections" in flags else ["-Wl,--gc-sections"]
-        end = ["--specs=nosys.specs", "-lm"]
-        if not self._gcc or self.core.tools != "arm-none-eabi":
-            libraries, cxx = (_NEWLIB, ["-lstdc++"]) if self.core.tools == "arm-none-eabi" else (self._picolibc, [])
+        own = shlex.split(flags)
+        layout = ["-T", str(self.folder / "layout.ld")]
+        gc = [] if "--no-gc-sections" in flags else ["--gc-sections"]
+        compiler = [*self._compiler(source), *own, *defined]
+        end = ["-lm"]
+        if not self._gcc or self._libraries != _NEWLIB:
             newest = max((_GCC / self.core.tools).iterdir())
-            folders = (f"-L{each / self.core.libraries}" for each in (libraries / "lib", newest))
-            end = ["-nostdlib", *([] if self._gcc else ["-fuse-ld=lld"]), *folders, *cxx, "-lm", "-lc", "-lgcc"]
-        sources = [source, self._compiled_model, self._library]
-        subprocess.run(
-            [*self._compiler(source), *shlex.split(flags), *defined, *link, *sources, *end, "-o", built],
-            check=True,
-            stderr=subprocess.PIPE,
-        )
+            folders = (f"-L{each / self.core.libraries}" for each in (self._libraries / "lib", newest))
+            end = [*folders, *(["-lstdc++"] if self._libraries == _NEWLIB else []), "-lm", "-lc", "-lgcc"]
+        if self._gcc:
+            kind = "--specs=nosys.specs" if self._libraries == _NEWLIB else "-nostdlib"
+            options = [*layout, "-nostartfiles", kind, *(f"-Wl,{each}" for each in gc)]
+            commands = [[*compiler, *options, source, self._compiled_model, self._library, *end, "-o", built]]
+        else:
+            # Its driver does not link what link-time optimisation has left for later.
+            compiled = built.with_suffix(".o")
+            options = [*layout, *gc, *(["-s"] if "-s" in own else [])]
+            objects = [compiled, self._compiled_model, self._library]
+            commands = [[*compiler, "-c", source, "-o", compiled], ["ld.lld", *options, *objects, *end, "-o", built]]
+        for command in commands:
+            subprocess.run(command, check=True, stderr=subprocess.PIPE)
         return built
 
     def works(self, program: Path, size: int = 0) -> bool:

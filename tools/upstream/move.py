@@ -192,6 +192,13 @@ def _programs(values: Sequence[str]) -> Iterator[tuple[str, Path]]:
         yield target, Path(path)
 
 
+def _chosen(names: Sequence[str]) -> list[Upstream]:
+    known = {upstream.name: upstream for upstream in UPSTREAMS}
+    if strange := [name for name in names if name not in known]:
+        raise ValueError(f"--only {strange[0]}: one of {', '.join(known)}")
+    return [upstream for upstream in UPSTREAMS if not names or upstream.name in names]
+
+
 def _given(values: Sequence[str]) -> Iterator[tuple[str, str]]:
     names = [upstream.name for upstream in UPSTREAMS]
     for value in values:
@@ -216,7 +223,7 @@ def main(arguments: Sequence[str]) -> int:
     report = Report()
     try:
         given = dict(_given(args.given))
-        chosen = [upstream for upstream in UPSTREAMS if upstream.name in (args.only or [upstream.name])]
+        chosen = _chosen(args.only or [])
         moved = look(chosen, given, report)
         with tempfile.TemporaryDirectory() as folder:
             if WHEEL in moved:

@@ -13,7 +13,7 @@ from tflm_sim.report.picture import Block, Limit, Moment, Picture, Resident, Ste
 
 def _small_picture(**changes: Any) -> Picture:
     size: Any = SimpleNamespace(
-        model=SimpleNamespace(path="dir/m.tflite"), answer=SimpleNamespace(tail_bytes=1096, npu=(), banks=None)
+        model=SimpleNamespace(path="dir/m.tflite"), answer=SimpleNamespace(tail_bytes=1096, npu=(), bank_needs=None)
     )
     return Picture(
         **{

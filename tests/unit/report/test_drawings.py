@@ -14,7 +14,7 @@ import pytest
 
 from tflm_sim.errors import UsageError
 from tflm_sim.report import drawings
-from tflm_sim.report.picture import Limit, Moment, Picture, Step
+from tflm_sim.report.picture import Picture
 
 Make = Callable[..., Picture]
 
@@ -68,12 +68,6 @@ def test_the_axes_name_kibibytes_scopes_and_moments(small_picture: Make) -> None
     assert axes.get_title(loc="left") == "m.tflite: arena of 4,096 B: head 1,632, tail 1,096\na title"
     (axes,) = drawings.draw_arena(small_picture(arena_bytes=16_384)).axes
     assert [axes.xaxis.get_major_formatter()(value) for value in (0, 10_240)] == ["0 K", "10 K"]
-
-
-def test_the_first_prepare_is_named(small_picture: Make) -> None:
-    moments = tuple(Moment(name, 0, 0, step) for step, name in enumerate(("op_prepare", "op_prepare", "plan", "other")))
-    (axes,) = drawings.draw_arena(small_picture(moments=moments)).axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["prepare", "plan", "inputs", "#0 RELU"]
 
 
 def test_pictures_side_by_side_have_one_scale_and_a_legend_of_what_they_show(small_picture: Make) -> None:
@@ -175,16 +169,6 @@ def test_what_is_no_picture_is_refused() -> None:
         drawings.draw_arena([])
     with pytest.raises(UsageError, match=r"^a picture \(take_picture\(model, target\) returns one\) was expected"):
         drawings.draw_arena([5])  # type: ignore[list-item]
-
-
-def test_without_scopes_or_limits_nothing_is_marked(small_picture: Make) -> None:
-    picture = small_picture(live_bytes=(), limits=(), steps=(Step("enter", 0),) * 4)
-    (axes,) = drawings.draw_arena(picture).axes
-    assert (len(axes.patches), len(axes.lines)) == (0, 1)
-    first = small_picture(live_bytes=(9, 3), limits=(Limit("running", 1, 1, 0), Limit("prepare", 1, 1, 5)))
-    (axes,) = drawings.draw_arena(first).axes
-    assert axes.patches[0].get_bbox().bounds == pytest.approx((0, 0.34, 1632, 0.33))
-    assert axes.lines[0].get_ydata()[0] == pytest.approx(0.5 / 10 * 0.34)
 
 
 def test_a_backend_that_there_is_not_is_one_sentence(tmp_path: Path) -> None:

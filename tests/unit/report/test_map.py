@@ -17,7 +17,7 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.report.map import MAX_ROWS, fit, map_lines
-from tflm_sim.report.picture import Block, Moment, Picture, Resident, Step
+from tflm_sim.report.picture import Block, Moment, Picture, Step
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.targets.presets import preset
@@ -142,28 +142,6 @@ PLAIN = [
 
 def test_the_map_is_what_the_arithmetic_says(small_picture: Make) -> None:
     assert map_lines(small_picture()) == PLAIN
-
-
-def test_colours_are_those_of_the_categories_with_letters_that_can_be_read(small_picture: Make) -> None:
-    lines = map_lines(small_picture(), color=True)
-    # 179 and 73 are light, so their letters are dark (16).
-    assert lines[4] == f"start{' ' * 16}\x1b[48;5;179;38;5;16mtttttttt\x1b[0m{'.' * 47}\x1b[48;5;73;38;5;16m==\x1b[0m|"
-    legend = lines[lines.index("", 3) + 1 : -4]
-    assert [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in legend] == [
-        ". free    inputs    outputs    scratch buffers  t temporary, in Prepare",
-        "= eval tensors  = allocator objects",
-    ]
-    assert lines[-1] == "  \x1b[48;5;140;38;5;16mC\x1b[0m          100 B at      1,520  scratch 7"
-
-
-def test_letters_begin_again_after_52_and_small_ones_lie_over_large_ones(small_picture: Make) -> None:
-    rows = tuple(Resident("input", "", 0, number, -1, 72, 72 * number, 0, 0, 0) for number in range(54))
-    whole = Resident("input", "", 0, 99, -1, 57 * 72, 0, 0, 0, 0)
-    lines = map_lines(small_picture(residents=(*rows, whole), blocks=(), scopes=((0, 0),), live_bytes=(1,)))
-    (row,) = [line for line in lines if line.endswith("|<")]
-    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-    assert row[21:] == f"{letters}ABCCC|<"
-    assert len([line for line in lines if " B at " in line]) == 8
 
 
 def test_a_stage_shows_its_fullest_step_and_prepare_whose_that_is(small_picture: Make) -> None:

@@ -53,6 +53,7 @@ def test_the_tree_becomes_the_release_of_its_tag(tmp_path: Path) -> None:
     assert [str(citation[key]) for key in ("version", "date-released", "commit")] == ["9.9.9", "2030-01-02", "a" * 40]
     assert notes.index("- Structs of 2027 are smaller.") < notes.index("- Said before.")
     assert changelog.read_text("utf-8").count("## 9.9.9 (") == 1
+    assert tagged.write_changelog(tmp_path, "9.9.9") == notes, "without news it stays as it is"
 
 
 def test_the_recipe_is_of_the_distribution_and_of_what_it_needs(tmp_path: Path) -> None:

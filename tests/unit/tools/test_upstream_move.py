@@ -257,6 +257,11 @@ def test_what_is_given_has_to_be_there(capsys: pytest.CaptureFixture[str]) -> No
     assert "--given tflite-micro=nowhere.whl: NAME=PATH" in capsys.readouterr().err
 
 
+def test_only_an_upstream_of_the_list_can_be_looked_at(capsys: pytest.CaptureFixture[str]) -> None:
+    assert move.main(["--only", "tflite_micro"]) == 3
+    assert "--only tflite_micro: one of tflite-micro, tensorflow/tflite-micro, " in capsys.readouterr().err
+
+
 def test_a_workflow_looks_each_week_and_may_write_issues() -> None:
     workflow = yaml.safe_load((ROOT / ".github/workflows/upstream.yml").read_text("utf-8"))
     assert workflow[True]["schedule"] == [{"cron": "41 5 * * 1"}]

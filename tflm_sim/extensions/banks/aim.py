@@ -61,7 +61,6 @@ class BankAim:
         return _UNPLACED + smallest.size
 
     def said(self, cost: int) -> str:
-        """Return a cost in words."""
         return f"{cost:,} B in {self._slow}" if cost < _UNPLACED else "no plan that fits"
 
     def figures(self, model: Model, configuration: Configuration) -> dict[str, int | None]:

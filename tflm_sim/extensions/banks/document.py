@@ -188,12 +188,10 @@ def stock_facts(question: BankQuestion, banks: Sequence[RamBank]) -> StockFacts:
 
 
 def counted_facts(traffic: Traffic) -> CountedFacts:
-    """Return how loads and stores were counted."""
     return CountedFacts(traffic.kernels, traffic.by_element, traffic.has_loops)
 
 
 def way_facts(way: Placement, banks: Sequence[RamBank]) -> WayFacts:
-    """Return one way to use banks."""
     uses = tuple(_use(use, bank) for use, bank in zip(way.uses, banks, strict=True))
     slow = sum(use.moved.total for use in way.uses[1:])
     return WayFacts(banks[way.head].name, banks[way.tail].name, way.fits(banks), slow, uses)
@@ -206,7 +204,6 @@ def _use(use: BankUse, bank: RamBank) -> UseFacts:
 
 
 def plan_facts(question: BankQuestion, placed: BestPlacement, banks: Sequence[RamBank]) -> PlanFacts | None:
-    """Return the best plan, None where there is none."""
     best = placed.best
     if best is None or best.plan is None or placed.slow_bound is None:
         return None
@@ -233,7 +230,6 @@ def banks_document(
     curve: tuple[CurvePoint, ...] | None = None,
     assumed: tuple[str, ...] = (),
 ) -> BanksDocument:
-    """Return the whole answer as a document."""
     return BanksDocument(
         model=model_facts(question.roomy.model),
         configuration=configuration_facts(question.roomy.configuration),

@@ -343,7 +343,7 @@ def _cmsis_conv_of_words(op: Operation, *, has_mve: bool) -> bool:
     of_pairs = (per_image - per_image % 2) * _pairs(channels) + per_image % 2 * channels
     op.load("scratch0", batch * (per_image * channels if has_mve else of_pairs) * column, 2)
     op.store(output, output.flat_size, 2)
-    op.load(TAIL, batch * (_fours(per_image) if has_mve else per_image) * channels, _QUANTIZER)
+    op.load(TAIL, batch * (_fours if has_mve else _pairs)(per_image) * channels, _QUANTIZER)
     return True
 
 

@@ -20,7 +20,6 @@ class Moved(NamedTuple):
 
     @property
     def total(self) -> int:
-        """Both."""
         return self.loads + self.stores
 
     def __add__(self, other: object) -> Moved:
@@ -65,12 +64,10 @@ class Operation:
 
     @property
     def inputs(self) -> list[EvalTensor]:
-        """The inputs that are there."""
         return [self._tensors[index] for index in self.operator.input_tensors if index >= 0]
 
     @property
     def outputs(self) -> list[EvalTensor]:
-        """The outputs that are there."""
         return [self._tensors[index] for index in self.operator.output_tensors if index >= 0]
 
     def number(self, option: str, default: int = 0) -> int:

@@ -104,7 +104,6 @@ _Key = tuple[str, int, int]
 
 
 def _positions(allocation: ModelAllocation) -> dict[_Key, int]:
-    """Return the position of each planned buffer."""
     infos = [allocation.infos[index] for index in allocation.offsets]
     return {
         ("s", 0, info.scratch) if info.scratch >= 0 else ("t", info.subgraph, info.tensor): position

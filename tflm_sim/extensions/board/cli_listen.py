@@ -80,7 +80,6 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
     expected = expect_model(args)
     clock = _utc if args.timestamps else str
     printer = EventPrinter(sys.stdout, expected, show_log=not args.quiet, as_json=args.json, clock=clock)
@@ -121,7 +120,6 @@ class _TracePin:
         self.write, self.close = port.write, port.close
 
     def read(self) -> bytes:
-        """Return what the firmware wrote."""
         return self._packets.feed(self._port.read())
 
 

@@ -48,7 +48,6 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
     expected = expect_model(args)
     printer = EventPrinter(sys.stdout, expected, show_log=not args.quiet, as_json=args.json)
     if expected is not None and not args.json:

@@ -57,7 +57,6 @@ class ReportBuilder:
         return ""
 
     def finish(self, end: Frame) -> ArenaReport:
-        """Return the report."""
         model, used, high = self._only("model"), self._only("used"), self._only("high")
         failed = self._only("fail")
         return ArenaReport(

@@ -44,5 +44,4 @@ def answer(verb: str, args: argparse.Namespace) -> int | None:
 
 
 def parts(verb: str, args: argparse.Namespace, model: Model, configuration: Configuration) -> Mapping[str, object]:
-    """Return nothing."""
     return {}

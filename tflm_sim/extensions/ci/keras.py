@@ -93,7 +93,6 @@ class ArenaBudget(keras.callbacks.Callback):  # type: ignore[misc, unused-ignore
             self.judge()
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
-        """Put the arena into the logs."""
         if logs is not None and self.simulation is not None and self.simulation.smallest is not None:
             logs["arena_bytes"] = self.simulation.smallest.multiple_of_16
 

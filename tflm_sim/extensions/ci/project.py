@@ -104,7 +104,6 @@ class ProjectFirmware:
 
     @property
     def label(self) -> str:
-        """What it is called."""
         named = (self.firmware or self.board or self.target, self.library or self.runtime, self.kernels)
         return self.name or ", ".join(word for word in named if word) or TARGET
 
@@ -230,7 +229,6 @@ def configurations_of(firmware: ProjectFirmware, folder: Path = Path()) -> tuple
 
 
 def _configuration(firmware: ProjectFirmware, library: str | None, folder: Path) -> Configuration:
-    """Return the configuration of a firmware with a library, None for none."""
     is_named = firmware.board is not None or library is not None
     return configure(
         firmware.target or (None if is_named else TARGET),

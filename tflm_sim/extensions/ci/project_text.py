@@ -32,7 +32,6 @@ class Review(NamedTuple):
 
 
 def verdict_of(cell: Cell) -> Verdict:
-    """Return the verdict that speaks for a cell."""
     return deciding(cell.judged)[0]
 
 

@@ -12,7 +12,6 @@ from tflm_sim.model.types import Model
 
 
 def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
-    """Add both options."""
     group = parser.add_argument_group("a source of Edge Impulse's EON compiler (..._compiled.cpp, or a .zip with one)")
     group.add_argument(
         "-D",

@@ -140,12 +140,10 @@ class EonRun:
 
     @property
     def on_heap(self) -> tuple[EonRequest, ...]:
-        """The requests that went to the heap."""
         return tuple(row for row in self.requests if row.offset is None)
 
     @property
     def scratch(self) -> tuple[EonRequest, ...]:
-        """The scratch buffers."""
         return tuple(row for row in self.requests if row.kind == "scratch")
 
     @property

@@ -194,7 +194,6 @@ class _Reader:
         self._type_of_all = said[1] if said else ""
 
     def count(self, name: str) -> int | None:
-        """Return the value of a constant, None where there is none."""
         found = re.search(_COUNT.format(name), self._text)
         return None if found is None else int(found[1])
 
@@ -204,7 +203,6 @@ class _Reader:
         return () if found is None else tuple(_ints(found.items, names[0]))
 
     def subgraphs(self) -> Iterator[EonSubgraph]:
-        """Yield each subgraph."""
         tensors = [self._tensor(row) for row in find(self._known, "tensorData").items]
         operators = list(self._operators())
         tensor_ends = self.indices("tflTensors_subgraph_index") or (0, len(tensors))
@@ -237,7 +235,7 @@ class _Reader:
             type=number,
             shape=tuple(_ints(self._array(named(dims)), named(dims))),
             size=bytes_,
-            offset=None if is_constant else int(offset[1]) if offset else 0,
+            offset=None if is_constant else _ints([offset[1]], "tensor_arena")[0] if offset else 0,
             data=self._data(named(place), bytes_) if is_constant else None,
             scale=scale,
             zero_point=zero_point,
@@ -257,9 +255,13 @@ class _Reader:
         said = rest[0] if rest and isinstance(rest[0], list) else []
         if not said or named(said[0]) != "kTfLiteAffineQuantization":
             return None, (), 0
+        if len(said) < 2:
+            raise ModelError("a tensor has an affine quantization without a name")
         name = named(said[1])
         scope = f"{name.partition('::')[0]}::" if "::" in name else ""
         items = find(self._known, name).items
+        if len(items) < 2:
+            raise ModelError(f"{name[:100]} is no quantization with scales and zero points")
         scales, zeros = (self._array(named(item), scope) for item in items[:2])
         axis = _ints(items[2:3], name)
         return tuple(_floats(scales, name)), tuple(_ints(zeros, name)), axis[0] if axis else 0

@@ -118,7 +118,6 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
     refuse_other_kind(args.elf, "firmware")
     if args.is_executed:
         refuse_besides(args, "is_executed", others=_OF_READING)

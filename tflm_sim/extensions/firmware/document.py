@@ -187,12 +187,10 @@ def firmware_document(
 
 
 def placed_arenas(firmware: Firmware) -> tuple[Placed, ...]:
-    """Return the arenas of a program, and where they lie."""
     return tuple(Placed(row.name, row.section, row.address, row.size) for row in firmware.arenas)
 
 
 def ram_facts(region: Region) -> RamFacts:
-    """Return what the document says of a region."""
     return RamFacts(
         start=region.start,
         initialised=region.data,

@@ -34,7 +34,6 @@ from tflm_sim.report.text import about_line, answer_lines
 
 
 def measured_document(model: Model, measured: MeasuredModel) -> SizeDocument:
-    """Return the report of a model that was executed."""
     is_simulated = measured.is_simulated
     return SizeDocument(
         model=model_facts(model),
@@ -188,7 +187,6 @@ def _answer(measured: MeasuredModel) -> SizeAnswer:
 
 
 def _without_sizes(arena: ExecutedArena) -> ExecutedArena:
-    """Return what was seen of one of two arenas without the sizes that one arena has."""
     return replace(
         arena,
         smallest_arena=None,

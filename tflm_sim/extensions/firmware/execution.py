@@ -73,7 +73,6 @@ class Agreement:
 
     @property
     def agrees(self) -> bool:
-        """Whether there is no difference."""
         return not (self.executed or self.simulated)
 
 

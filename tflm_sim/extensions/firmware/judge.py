@@ -119,7 +119,6 @@ class FirmwareVerdict:
 
     @property
     def exit_code(self) -> int:
-        """That of the answer."""
         return EXIT_CODES[self.answer]
 
 
@@ -213,7 +212,6 @@ def _undecided(subject: Subject, reason: str) -> FirmwareVerdict:
 
 
 def _outcome(case: FirmwareCase, subject: Subject) -> FirmwareVerdict:
-    """Return the verdict for one case."""
     roomy = case.roomy()
     smallest = roomy.smallest or roomy.split
     verdict = FirmwareVerdict(
@@ -305,7 +303,6 @@ def _bad_bank(banks: Sequence[BankNeed]) -> tuple[str, str]:
 
 
 def _combined(subject: Subject, cases: Sequence[FirmwareCase]) -> FirmwareVerdict:
-    """Combine the verdicts for all cases into one."""
     outcomes = [_outcome(case, subject) for case in cases]
     worst = max(outcomes, key=_needed)
     fits = worst.fits if _all_equal(each.fits for each in outcomes) else None

@@ -171,7 +171,6 @@ class MeasuredProgram:
 
     @property
     def model(self) -> Model:
-        """The model."""
         return self.found.model
 
     @property
@@ -206,7 +205,6 @@ class MeasuredProgram:
 
     @property
     def parts(self) -> Mapping[str, object]:
-        """How that was measured."""
         return {"executed": self.found.facts}
 
     @property
@@ -275,7 +273,6 @@ class MeasuredProgram:
         return measured_pictures(self.model, self.found)
 
     def lines(self, *, has_ledger: bool = True) -> list[str]:
-        """Return the figures as text."""
         from tflm_sim.extensions.firmware.executed_document import measured_lines
 
         return measured_lines(self.model, self.found, has_ledger=has_ledger)

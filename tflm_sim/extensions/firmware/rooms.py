@@ -203,7 +203,6 @@ def has_arena_beside_banks(firmware: Firmware, rooms: Iterable[ArenaRoom]) -> bo
 
 
 def _numbered(firmware: Firmware, calls: Sequence[InterpreterCall] | None, number: int) -> InterpreterCall:
-    """Return the call that makes an interpreter, by its number."""
     if not calls:
         raise FirmwareError(
             "its code does not say which interpreters it has; executing it does", path=firmware.image.path
@@ -303,5 +302,4 @@ def _free(firmware: Firmware, address: int) -> int | None:
 
 
 def region_of(firmware: Firmware, address: int) -> Region | None:
-    """Return the region of RAM that holds ``address``."""
     return next((region for region in firmware.regions if region.contains(address)), None)

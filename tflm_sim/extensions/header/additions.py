@@ -21,7 +21,6 @@ _WITHOUT = ("jsonl", "map", "arena_size", "executed", "split_arenas", "boards", 
 
 
 def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
     parser.add_argument("--header", metavar="FILE.h", help="also write a C++ header with the size and the operators")
     parser.add_argument("--resolver", action="store_true", help="also print what the resolver must register")
 
@@ -54,7 +53,6 @@ def parts(verb: str, args: argparse.Namespace, model: Model, configuration: Conf
 
 
 def header_lines(path: str) -> list[str]:
-    """Return where the header is."""
     return [f"written: {printable(path, 4096)}"]
 
 

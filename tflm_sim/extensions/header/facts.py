@@ -25,6 +25,5 @@ class ResolverFacts:
 
 
 def resolver_facts(model: Model) -> ResolverFacts:
-    """Return what a model needs."""
     methods, own = resolver_methods(model)
     return ResolverFacts(count=len(methods) + len(own), methods=methods, own=own)

@@ -11,7 +11,6 @@ from tflm_sim.model.types import Model
 
 
 def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
-    """Add ``--lite``."""
     parser.add_argument(
         "--lite", action="store_true", help="compare the allocations of the mobile runtime (LiteRT) instead"
     )

@@ -11,15 +11,16 @@ from typing import Annotated, Any
 
 from tflm_sim.document_fields import OPTIONAL
 from tflm_sim.document_types import Count, OneOf
-from tflm_sim.errors import SimulatedFailure, expect
+from tflm_sim.errors import SimulatedFailure, expect, whole_number
 from tflm_sim.extensions.lite.builtin_ops import builtin_op_resolver
 from tflm_sim.extensions.lite.graph_info import AllocationType, present
-from tflm_sim.extensions.lite.kernels.call import OPTIMIZED
+from tflm_sim.extensions.lite.kernels.call import OPTIMIZED, REFERENCE
 from tflm_sim.extensions.lite.releases import DEFAULT_RELEASE, find_release
 from tflm_sim.extensions.lite.subgraph import TfLiteSubgraph
 from tflm_sim.extensions.lite.tflite_interpreter import Interpreter, ModelRefused, build_interpreter
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
+from tflm_sim.names import unknown
 
 Resizes = Sequence[tuple[int, tuple[int, ...]]]
 """Tensor indices of inputs, and the shapes that they are given."""
@@ -31,6 +32,10 @@ LEFT_OUT = (
 """What an answer does not count; every answer says so."""
 
 
+_KERNELS = (OPTIMIZED, REFERENCE)
+MAX_THREADS = 2**31 - 1
+
+
 @dataclass(frozen=True, slots=True)
 class LiteSettings:
     """How the interpreter is made.
@@ -40,12 +45,22 @@ class LiteSettings:
         preserves_all_tensors: Whether every tensor keeps its bytes (experimental_preserve_all_tensors).
         threads: How many threads kernels may use.
         release: The release of the runtime, one of ``releases.RELEASES``.
+
+    Raises:
+        UsageError: There are no such kernels, or not so many threads.
     """
 
     kernels: str = OPTIMIZED
     preserves_all_tensors: bool = False
     threads: int = 1
     release: str = DEFAULT_RELEASE
+
+    def __post_init__(self) -> None:
+        if expect(self.kernels, str, "the name of a set of kernels") not in _KERNELS:
+            raise unknown("set of kernels", self.kernels, _KERNELS)
+        is_kept = expect(self.preserves_all_tensors, bool, "preserves_all_tensors as a truth value")
+        object.__setattr__(self, "preserves_all_tensors", is_kept)
+        object.__setattr__(self, "threads", whole_number(self.threads, "threads", 1, MAX_THREADS))
 
     @property
     def runtime(self) -> str:

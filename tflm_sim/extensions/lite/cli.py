@@ -11,6 +11,7 @@ from tflm_sim.cli.terminal import say, say_json, show, terminal_width, wants_col
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.extensions.lite.answer import (
+    MAX_THREADS,
     Answer,
     FileName,
     LiteDocument,
@@ -47,7 +48,6 @@ EXITS = {
     1: "--delegate flex: an operator is in no list, or its name and options do not agree",
     4: "the mobile runtime refuses the model",
 }
-_MAX_THREADS = 2**31 - 1
 _MAX_SIZE = 2**31 - 1
 
 
@@ -128,7 +128,7 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
     is_drawn = any((args.jsonl, args.map, args.output))
     is_gpu = args.delegate == "gpu"
     for is_wrong, sentence in (
-        (not 1 <= args.threads <= _MAX_THREADS, f"--threads {args.threads}: at least 1, at most {_MAX_THREADS:,}"),
+        (not 1 <= args.threads <= MAX_THREADS, f"--threads {args.threads}: at least 1, at most {MAX_THREADS:,}"),
         (
             args.delegate == "xnnpack",
             "--delegate xnnpack: it is not modelled; every figure is that of an interpreter without it",

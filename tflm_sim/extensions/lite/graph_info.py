@@ -102,7 +102,6 @@ class TfLiteTensor:
 
     @property
     def rank(self) -> int:
-        """The number of dimensions."""
         return len(self.shape)
 
     @property
@@ -127,7 +126,6 @@ class TfLiteTensor:
 
     @property
     def is_quantized(self) -> bool:
-        """Whether it has quantization parameters."""
         return self.quantization is not None
 
     @property

@@ -47,7 +47,6 @@ class Evaluation:
         return place < len(self.node.inputs) and self.node.inputs[place] >= 0
 
     def option(self, name: str, default: Any = 0) -> Any:
-        """Return a builtin option."""
         return self.node.options.get(name, default)
 
     @property

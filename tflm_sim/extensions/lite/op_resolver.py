@@ -46,11 +46,9 @@ class MutableOpResolver:
             self._customs[name, version] = replace(registration, op="CUSTOM", custom_name=name, version=version)
 
     def find_builtin(self, op: str, version: int) -> TfLiteRegistration | None:
-        """Return the registration of a builtin operator, or None."""
         return self._builtins.get((op, version))
 
     def find_custom(self, name: str, version: int) -> TfLiteRegistration | None:
-        """Return the registration of a custom operator, or None."""
         if self.flex_registration is not None and name.startswith(FLEX_PREFIX):
             return self.flex_registration
         return self._customs.get((name, version))

@@ -84,7 +84,6 @@ class _Subset:
         self.outputs: set[int] = set()
 
     def frozen(self) -> NodeSubset:
-        """Return the finished subset."""
         assert self.is_delegated is not None, "a finished subset has nodes"
         return NodeSubset(self.is_delegated, tuple(self.nodes), tuple(sorted(self.inputs)), tuple(sorted(self.outputs)))
 

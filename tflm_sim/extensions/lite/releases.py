@@ -37,5 +37,4 @@ def find_release(name: str) -> str:
 
 
 def has(release: str, change: str) -> bool:
-    """Return whether a release has a change."""
     return RELEASES.index(release) >= RELEASES.index(_CHANGES[change][0])

@@ -21,7 +21,7 @@ from bisect import insort_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tflm_sim.errors import PlanningError
+from tflm_sim.errors import ModelError, PlanningError
 from tflm_sim.units import align_up
 
 DEFAULT_ARENA_ALIGNMENT = 64
@@ -81,9 +81,18 @@ class SimpleMemoryArena:
 
     @property
     def buffer(self) -> bytearray:
-        """The committed bytes, zero at first; they are made when they are first looked at and survive growth."""
+        """The committed bytes, zero at first; they are made when they are first looked at and survive growth.
+
+        Raises:
+            ModelError: This machine does not have so many.
+        """
         if len(self._buffer) < self.buffer_size:
-            self._buffer = self._buffer.ljust(self.buffer_size, b"\0")
+            try:
+                grown = bytearray(self.buffer_size)  # Zeros that nobody looks at take no memory.
+            except (MemoryError, OverflowError):
+                raise ModelError(f"this machine has no memory for an arena of {self.buffer_size:,} bytes") from None
+            grown[: len(self._buffer)] = self._buffer
+            self._buffer = grown
         return self._buffer
 
     def reset_allocs(self) -> None:

@@ -83,7 +83,6 @@ class TfLiteSubgraph(GraphInfo):
         self._delegation = Delegation()
 
     def add_tensor(self, tensor: TfLiteTensor) -> int:
-        """Append a tensor and return its index."""
         self.tensors.append(tensor)
         return len(self.tensors) - 1
 

@@ -126,7 +126,6 @@ def gpu_document(subgraph: TfLiteSubgraph, what: GpuPartition, storage: Storage,
 
 
 def gpu_lines(document: GpuDocument) -> list[str]:
-    """Return what the GPU delegate takes as lines."""
     precision = "FP16" if document.element_bytes == 2 else "FP32"
     taken = f"{len(document.nodes)} of {document.nodes_in_all} nodes"
     lines = [f"GPU delegate: {taken}; {len(document.tensors)} tensors share {document.storage}s"]
@@ -154,12 +153,10 @@ class FlexDocument:
 
 
 def flex_document(ops: Sequence[FlexOp]) -> FlexDocument:
-    """Return the operators of TensorFlow as a document."""
     return FlexDocument("flex", tuple(ops), LEFT_OUT)
 
 
 def flex_lines(document: FlexDocument) -> list[str]:
-    """Return the operators of TensorFlow as lines."""
     ops = document.operators
     if not ops:
         return ["no operator of TensorFlow: the Flex delegate is not needed", *document.left_out]

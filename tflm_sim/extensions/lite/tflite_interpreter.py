@@ -63,7 +63,6 @@ class Interpreter:
 
     @contextmanager
     def _reporting_failures(self) -> Iterator[None]:
-        """Report what a failure tells."""
         try:
             yield
         except SimulatedFailure as failure:

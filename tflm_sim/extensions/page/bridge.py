@@ -181,7 +181,6 @@ class OpenModels:
         return _answers(name, shrunken)
 
     def data(self, number: int) -> bytes:
-        """Return the file of a model."""
         return bytes(self._models[number][1].source)
 
     def _opened(self, label: str, model: Model) -> OpenModel:

@@ -55,7 +55,6 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
     source = args.pyodide or "npm, about 14 MB, and numpy from Pyodide's own server"
     say(
         f"preparing the page: Pyodide {site.PYODIDE_VERSION} from {source}; this package; its planners", file=sys.stderr
@@ -110,7 +109,6 @@ def make_server(files: dict[str, bytes], port: int) -> ThreadingHTTPServer:
         policy = site.content_security_policy()
 
         def do_GET(self) -> None:
-            """Send a file."""
             data = self._head()
             if data is not None:
                 self.wfile.write(data)

@@ -35,7 +35,6 @@ _NOT_OF_A_PROJECT = (
 
 
 def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
-    """Add the option."""
     parser.add_argument(
         "--fix", action="store_true", help="with a project's folder: write the changes into its sources (asks first)"
     )

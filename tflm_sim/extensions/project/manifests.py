@@ -27,6 +27,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from fnmatch import fnmatch
 from glob import glob
+from html import unescape
 from typing import NamedTuple
 
 from tflm_sim.errors import UsageError
@@ -448,7 +449,7 @@ def _cproject(text: str) -> Iterator[tuple[str, str, str]]:
                 yield "board", name[1], ""
     for value in re.findall(r"<listOptionValue\b[^<>]*", text):
         if macro := re.search(r'\bvalue="([A-Za-z_]\w*)(?:=([^"]*))?"', value):
-            yield "macro", macro[1], macro[2] or "1"
+            yield "macro", macro[1], unescape(macro[2] or "1")
 
 
 def _linker_script(text: str) -> Iterator[tuple[str, str, str]]:

@@ -39,7 +39,6 @@ class WakeWord(NamedTuple):
 
 
 def wake_word(path: str) -> WakeWord | None:
-    """Return the manifest in a file; None where it is none."""
     if not path.endswith(".json") or not os.path.isfile(path) or os.path.getsize(path) > MAX_MANIFEST_BYTES:
         return None
     data = read(path, most=MAX_MANIFEST_BYTES)

@@ -14,7 +14,6 @@ _WITHOUT = ("jsonl", "map", "arena_size", "executed")
 
 
 def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
-    """Add ``--advise``."""
     parser.add_argument("--advise", action="store_true", help="also say how much 'shrink' would save (takes seconds)")
 
 
@@ -26,7 +25,6 @@ def answer(verb: str, args: argparse.Namespace) -> int | None:
 
 
 def parts(verb: str, args: argparse.Namespace, model: Model, configuration: Configuration) -> Mapping[str, object]:
-    """Return the advice on a model."""
     if not args.advise:
         return {}
     from tflm_sim.extensions.shrink.advice import advice  # It needs numpy.
@@ -35,5 +33,4 @@ def parts(verb: str, args: argparse.Namespace, model: Model, configuration: Conf
 
 
 def advice_lines(advice: str) -> list[str]:
-    """Return the advice as text."""
     return [advice]

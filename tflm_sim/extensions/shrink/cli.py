@@ -463,7 +463,6 @@ def _refuse_output(args: argparse.Namespace) -> None:
 
 
 def _file_of(model: str) -> str:
-    """Return the file of FILE or FILE:NAME."""
     return model if os.path.exists(model) else model.rpartition(":")[0]
 
 

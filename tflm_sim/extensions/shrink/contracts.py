@@ -435,7 +435,6 @@ def wanted_scratch_alignment(library: KernelLibrary) -> int:
 
 
 def promised(use: Use, kind: str, libraries: Iterable[KernelLibrary]) -> bool:
-    """Return whether the kernels of all libraries promise it."""
     linked = [_linked(use, library) for library in libraries]
     return all(any(row.covers(use, kind, library) for row in CONTRACTS) for library in linked)
 

@@ -43,7 +43,6 @@ class CountedLoop:
 
 
 def counted_loops(draft: Draft) -> list[CountedLoop]:
-    """Return the counted loops of the main subgraph."""
     return [loop for index, each in enumerate(draft.operators) if (loop := _counted(draft, index, each)) is not None]
 
 

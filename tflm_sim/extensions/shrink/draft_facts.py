@@ -87,7 +87,6 @@ def shape(draft: Draft, tensor: int) -> tuple[int, ...]:
 
 
 def elements(draft: Draft, tensor: int) -> int:
-    """Return how many elements a tensor has."""
     return prod(shape(draft, tensor))
 
 
@@ -97,12 +96,10 @@ def element_size(draft: Draft, tensor: int) -> int:
 
 
 def tensor_bytes(draft: Draft, tensor: int) -> int:
-    """Return a tensor's bytes."""
     return elements(draft, tensor) * element_size(draft, tensor)
 
 
 def row_bytes(draft: Draft, tensor: int, axis: int) -> int:
-    """Return the bytes of one row of a tensor."""
     return tensor_bytes(draft, tensor) // max(1, shape(draft, tensor)[axis])
 
 
@@ -189,7 +186,6 @@ def multiplications_by_operator(draft: Draft) -> list[int]:
 
 
 def replace_all(tensors: Sequence[int] | None, old: int, new: int) -> tuple[int, ...]:
-    """Return tensor indices with one replaced."""
     return tuple(new if tensor == old else tensor for tensor in tensors or ())
 
 
@@ -208,6 +204,5 @@ def is_written_within(draft: Draft, tensor: int, first: int, last: int) -> bool:
 
 
 def single_output(operator: Operator) -> int | None:
-    """Return an operator's output where it has just one."""
     outputs = operator.output_tensors
     return outputs[0] if len(outputs) == 1 else None

@@ -86,7 +86,6 @@ def _assigned(model: Model, operator: Operator) -> Iterator[tuple[StateKey, Hash
 
 
 def variable_key(tensor: int) -> StateKey:
-    """Return the key of a variable tensor."""
     return "variable", str(tensor)
 
 

@@ -75,7 +75,6 @@ def changed_ends(original: Model, result: Model) -> list[ChangedEnd]:
 
 
 def ends_of(model: Model, is_input: bool) -> list[Tensor]:
-    """Return a model's inputs or outputs."""
     main = model.subgraphs[0]
     return [main.tensors[index] for index in (main.input_tensors if is_input else main.output_tensors)]
 

@@ -318,7 +318,6 @@ class _Body:
         return [*self._fill(start), draft.operator("WHILE", before, after, options=options)]
 
     def _fill(self, tensor: int) -> list[Operator]:
-        """Return the operator that fills a tensor, where there is one for its elements."""
         draft, type = self.draft, self.draft.tensors[tensor].type
         if type not in FILLED:
             return []

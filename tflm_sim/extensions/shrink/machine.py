@@ -181,7 +181,6 @@ class Machine:
 
     @property
     def subgraph(self) -> Subgraph:
-        """The subgraph that runs."""
         return self.model.subgraphs[self.index]
 
     @property

@@ -182,7 +182,6 @@ class Search:
         self.progress(f"{what}: {self.sizer.said(self._reported)} so far")
 
     def state(self) -> SearchState:
-        """Return the present state."""
         macs = self.steps[-1].macs if self.steps else self.allowance.macs
         return SearchState(self.rank(self.arenas, macs, self.model), self.model, self.arenas, tuple(self.steps))
 
@@ -193,7 +192,6 @@ class Search:
             self._best = state
 
     def restore(self, state: SearchState) -> None:
-        """Return to an earlier state."""
         self.model, self.arenas, self.steps = state.model, state.arenas, list(state.steps)
 
     def drop_names(self) -> None:
@@ -256,7 +254,6 @@ class Search:
         self._note()
 
     def objection(self, candidate: Model, arenas: tuple[int, ...] | None, macs: int) -> str | None:
-        """Return why a candidate is not kept, None where it is."""
         if arenas is None:
             return "TFLM refuses the rewritten model on a target"
         if not gains(arenas, self.arenas):

@@ -91,7 +91,6 @@ class _Call:
 
     @property
     def place(self) -> tuple[int, int]:
-        """Its subgraph, and its place there."""
         return self.event.subgraph, self.event.number
 
 

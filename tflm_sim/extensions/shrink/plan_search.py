@@ -91,7 +91,6 @@ def _ways(search: Search, *, has_loops: bool) -> list[StepList]:
 
 
 def _end(search: Search, way: StepList) -> Model:
-    """Return the model that a way leads to."""
     return way[-1].model if way else search.unplanned()
 
 

@@ -35,7 +35,6 @@ class _Variable:
 
     @property
     def operators(self) -> set[int]:
-        """All operators that name it."""
         return {*self.handles, *self.reads, *self.assigns}
 
     def values(self, draft: Draft) -> tuple[int, int]:

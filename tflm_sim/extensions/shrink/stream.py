@@ -13,7 +13,7 @@ from itertools import product
 from math import inf, prod
 
 from tflm_sim.device.configuration import Where, configure_each
-from tflm_sim.errors import ModelError, TflmSimError, UsageError, each_of, expect
+from tflm_sim.errors import ModelError, TflmSimError, UsageError, each_of, expect, whole_number
 from tflm_sim.extensions.shrink.budget import Allowance, Budget, operator_names
 from tflm_sim.extensions.shrink.draft_facts import draft_multiplications, element_size
 from tflm_sim.extensions.shrink.prove import has_state, prove
@@ -101,7 +101,7 @@ def stream(
     """
     model, configurations = load(model), configure_each(targets)
     step = expect(step, int, "a step in frames")
-    axis = None if axis is None else expect(axis, int, "an axis by its number")
+    axis = None if axis is None else whole_number(axis, "axis", 0, 2**31 - 1)
     if aim not in AIMS:
         raise UsageError(f"`aim={aim}`: a stream is for one of: {', '.join(AIMS)}")
     chosen = dict.fromkeys(("offline_plan", "kernel_order", "loops"), False)

@@ -158,7 +158,6 @@ class _Rewriting:
     cuts: dict[tuple[int, int, int], int] = field(default_factory=dict)
 
     def run(self) -> None:
-        """Rewrite the draft."""
         draft, before = self.draft, list(self.draft.operators)
         draft.set_metadata(OFFLINE_MEMORY_ALLOCATION, None)  # It says where other tensors lie.
         self._collect()

@@ -35,7 +35,6 @@ class StreamedDocument:
 
 
 def streamed_document(result: Streamed, *, goal: int | None, output: str | None) -> StreamedDocument:
-    """Return the answer as a document."""
     return StreamedDocument(
         model=result.origin.path, output=output, goal_bytes=goal, feeding=tuple(feeding_lines(result)), answer=result
     )

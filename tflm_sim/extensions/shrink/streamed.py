@@ -90,7 +90,6 @@ class Streamed:
 
     @property
     def frames(self) -> int:
-        """How many frames a window has."""
         return self.window_shape[self.axis]
 
     @property

@@ -87,7 +87,6 @@ def quantization_facts(quantization: Quantization | None) -> tuple[object, ...]:
 
 
 def kind(tensor: Tensor) -> tuple[object, ...]:
-    """Return type and quantization of a tensor."""
     return int(tensor.type), quantization_facts(tensor.quantization)
 
 
@@ -178,7 +177,6 @@ class Call:
         return value
 
     def option(self, name: str, default: int = 0) -> int:
-        """Return an option that is a number."""
         value = self.operator.options.get(name, default)
         return int(value) if isinstance(value, int | float) else default
 

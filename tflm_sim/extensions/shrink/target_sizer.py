@@ -107,7 +107,6 @@ class TargetSizer:
             return None
 
     def said(self, size: int) -> str:
-        """Return what is minimised in words."""
         return f"{size:,} B" if self.aim is None else self.aim.said(size)
 
 

@@ -105,7 +105,6 @@ def shrunk_document(
     executed: ExecutedGain | None = None,
     program: dict[str, Any] | None = None,
 ) -> ShrunkDocument:
-    """Return the answer as a document."""
     return ShrunkDocument(
         model=shrunk.origin.path,
         output=output,

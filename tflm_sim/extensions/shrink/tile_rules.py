@@ -81,7 +81,6 @@ class WindowRule(Rule):
     padding: int
 
     def receptive_field(self, rows: Rows) -> Rows:
-        """Return the rows under the windows."""
         first, last = (row * self.window.stride - self.padding for row in (rows[0], rows[1] - 1))
         return first, last + self.window.extent
 
@@ -141,7 +140,6 @@ class RepeatedPadRule(PadRule):
         return start, end + self.before + self.after
 
     def operands(self, draft: Draft, inputs: list[int], axis: int, read: Rows, written: Rows) -> list[int]:
-        """Return the operands as they are."""
         return inputs
 
 

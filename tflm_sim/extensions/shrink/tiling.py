@@ -260,7 +260,6 @@ def walk(
 
 
 def scratch_of_tile(facts: Profile, segment: OperatorSegment, tile: Mapping[int, Tile], index: int) -> int:
-    """Return the scratch of an operator of a segment in one tile."""
     own = facts.vectors.get(segment.first + index)
     if own is None:
         return facts.scratch[segment.first + index]

@@ -91,7 +91,6 @@ def _integers(
 
 
 def main() -> None:
-    """Run the comparison."""
     from tflite_micro.python.tflite_micro import runtime
 
     original, result, settings = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])

@@ -81,7 +81,6 @@ class WindowWork:
 
     @property
     def frames(self) -> int:
-        """How many frames a window has."""
         return self.shape[self.axis]
 
     @property

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,7 +51,6 @@ tflm-sim sweep --diff last_week.csv today.csv
 _OPTIONS = {"target": "--targets", "library": "--library", "kernels": "--kernels"}
 _PER_CASE = ("target", "board", "firmware", "custom_ops")
 """Options of other verbs for which a sweep has --targets and --boards, or that no row of a table can have."""
-_TLS_FILES = {"ca": "certificates of whom to trust", "cert": "our own certificate", "key": "its private key"}
 MAX_REASONS, MAX_NAMES = 10, 3
 """How many reasons for rows without a figure are told, and how many models of each are named."""
 _DASK_LOGGERS = ("distributed", "tornado")
@@ -123,10 +122,10 @@ def register(subparsers: Subparsers) -> None:
         "--jobs", type=typed(whole), metavar="N", help="the number of processes on this machine (default: one per core)"
     )
     parser.add_argument(
-        "--scheduler", metavar="URL", help="use the workers of this dask cluster: tcp://HOST:PORT, or tls://"
+        "--scheduler",
+        metavar="URL",
+        help="use the workers of this dask cluster: tcp://HOST:PORT, or tls:// with what dask's settings name",
     )
-    for name, what in _TLS_FILES.items():
-        parser.add_argument(f"--tls-{name}", metavar="FILE", help=f"for tls://: {what}, PEM")
     parser.add_argument(
         "--row-seconds",
         type=typed(seconds),
@@ -150,13 +149,6 @@ def register(subparsers: Subparsers) -> None:
     )
 
 
-def _tls(args: argparse.Namespace) -> dict[str, str]:
-    tls = {name: value for name in _TLS_FILES if (value := getattr(args, f"tls_{name}")) is not None}
-    if tls and args.scheduler is None:
-        raise UsageError("--tls-ca, --tls-cert and --tls-key need --scheduler tls://HOST:PORT")
-    return tls
-
-
 def _cases(args: argparse.Namespace) -> list[Case]:
     """Return the targets and boards to size for; an invalid one is refused before the first row."""
     targets = args.targets.split(",") if args.targets else [] if args.boards else ["cortex-m4"]
@@ -169,7 +161,6 @@ def _cases(args: argparse.Namespace) -> list[Case]:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
     if args.diff:
         return _difference(args)
     if not args.models:
@@ -178,9 +169,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("no output is given; add -o FILE (.csv, .jsonl or .parquet)")
     over = _cases(args)
     limits = Limits(args.row_seconds, parse_size(args.worker_memory) if args.worker_memory else 0)
-    tls = _tls(args)
     with ExitStack() as until_done:
-        client = None if args.scheduler is None else until_done.enter_context(_client(args.scheduler, tls))
+        client = None if args.scheduler is None else until_done.enter_context(_client(args.scheduler))
         pool = make_pool(client, jobs=args.jobs, limits=limits)
         until_done.callback(pool.close)
         tally = Tally(args.models) if sys.stderr.isatty() else Tally(())
@@ -189,27 +179,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _client(url: str, tls: Mapping[str, str]) -> Iterator[Any]:
-    """Connect to a scheduler while the block runs.
-
-    Args:
-        url: Its address.
-        tls: The files of ``_TLS_FILES``; none for a connection in the clear.
-    """
+def _client(url: str) -> Iterator[Any]:
+    """Connect to a scheduler while the block runs."""
     try:
-        from distributed import Client, Security
+        from distributed import Client
     except ImportError as missing:
         raise UsageError(f"--scheduler needs dask.distributed: {install_command('sweep')}") from missing
-    if url.startswith("tls://") != bool(tls) or tls.keys() not in (set(), _TLS_FILES.keys()):
-        raise UsageError(
-            "--scheduler tls://HOST:PORT needs --tls-ca, --tls-cert and --tls-key; tcp:// takes none of them"
-        )
     with _silence():
         try:
-            files = {"tls_ca_file": tls.get("ca"), "tls_client_cert": tls.get("cert"), "tls_client_key": tls.get("key")}
-            security = Security(require_encryption=True, **files) if tls else None  # type: ignore[no-untyped-call]
-            client = Client(url, timeout="10s", security=security)  # type: ignore[no-untyped-call]
-        except (OSError, ValueError) as failure:
+            client = Client(url, timeout="10s")  # type: ignore[no-untyped-call]
+        except (OSError, ValueError, TypeError) as failure:  # TypeError: tls:// without certificates
             raise UsageError(f"--scheduler {url}: {str(failure) or 'no answer'}") from failure
         try:
             yield client
@@ -266,7 +245,6 @@ def _sweep(args: argparse.Namespace, over: list[Case], pool: Any, limits: Limits
 
 
 def _assumed(args: argparse.Namespace, configurations: Sequence[Configuration]) -> list[str]:
-    """Return the options that were not named."""
     target = args.targets or args.boards
     versions = {"library": args.library, "runtime": args.runtime, "kernels": args.kernels}
     missing = {name for config in configurations for name in unnamed(config, target=target, **versions)}
@@ -315,7 +293,6 @@ class Tally:
             yield item
 
     def count(self, rows: Iterable[Row]) -> None:
-        """Count rows that were written."""
         for row in rows:
             self._statuses[row.status] += 1
             if row.status != "ok":
@@ -339,7 +316,6 @@ class Tally:
         return self._statuses.keys() == {"unreadable"}
 
     def document(self) -> SweepDocument:
-        """Return the summary."""
         statuses = dict(sorted(self._statuses.items()))
         return SweepDocument(
             models=self._models, rows=self._statuses.total(), statuses=statuses, interrupted=self.interrupted

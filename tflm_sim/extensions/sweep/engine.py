@@ -147,7 +147,6 @@ class Serial:
     gone: tuple[type[BaseException], ...] = ()
 
     def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> Wait:
-        """Keep the batch."""
         return partial(size_batch, batch, cases)
 
     def close(self) -> None:

@@ -81,7 +81,6 @@ class Results:
         return self
 
     def write(self, rows: list[Row]) -> None:
-        """Write rows."""
         if self._writer is not None:
             self._writer.write(rows)
         if self._resumes:

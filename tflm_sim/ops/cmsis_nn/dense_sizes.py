@@ -15,7 +15,6 @@ def arm_fully_connected_s8_get_buffer_size(isa: Isa, filter_dims: Dims) -> int:
 
 
 def arm_fully_connected_s16_get_buffer_size(isa: Isa, filter_dims: Dims) -> int:
-    """Return 0."""
     return 0
 
 

@@ -53,7 +53,6 @@ class Layer(NamedTuple):
 
     @property
     def is_padded(self) -> bool:
-        """Whether there is padding on any side."""
         return self.padding != (0, 0)
 
     @property

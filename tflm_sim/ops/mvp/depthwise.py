@@ -87,7 +87,6 @@ class _Walker:
         self.sizes[other], self.sizes[loop] = steps * self.sizes[loop], 1
 
     def group(self, size: int, groups: int) -> None:
-        """Split the rows into groups of ``size``."""
         self.sizes[_ROW], self.sizes[_ROW_GROUP] = size, groups
         self.strides[_ROW_GROUP] = size * self.strides[_ROW]
 
@@ -235,7 +234,6 @@ class _Writer:
         self._depth += 1
 
     def end(self) -> None:
-        """End the innermost loop."""
         self._depth -= 1
 
     def step(self, walker: _Walker, loop: int) -> None:

@@ -80,7 +80,6 @@ class _Convolution(NamedTuple):
     fallback: Callable[[Node, ConvParams, KernelTensor, KernelTensor, KernelTensor], tuple[int, str]]
 
     def prepare(self, node: Node) -> Steps[None]:
-        """Carry Prepare out."""
         _check_op_data(node, self.file)
         at_input, at_filter, at_bias = self.inputs
         output = yield from optional_output(node, 0)

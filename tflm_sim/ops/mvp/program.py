@@ -53,7 +53,6 @@ class MvpProgram:
         self.fits &= self.loops <= _MAX_LOOPS and all(1 <= count <= MAX_COUNT for count in rounds)
 
     def compute(self, count: int = 1) -> None:
-        """Add instructions."""
         self._instructions += count
         self.fits &= self._instructions <= _MAX_INSTRUCTIONS
 
@@ -75,7 +74,6 @@ class Positions(NamedTuple):
 
     @property
     def positions(self) -> int:
-        """The number of positions."""
         return self.end - self.first
 
 
@@ -101,7 +99,6 @@ class Axis(NamedTuple):
         return Positions(first, last + 1, max(0, -origin), self.taken(first))
 
     def spans(self) -> Iterator[Positions]:
-        """Yield all positions."""
         first = 0
         while first < self.result:
             span = self.span(first)

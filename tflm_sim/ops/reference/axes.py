@@ -83,7 +83,6 @@ def _batch(k: Kernel, source: KernelTensor | None, output: KernelTensor | None) 
 
 
 def _check_depth(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
-    """What SPACE_TO_DEPTH and DEPTH_TO_SPACE check of their tensors."""
     k.rank(source, 4, "input")
     k.one_of(output.type, (TensorType.FLOAT32, TensorType.INT8), "data_type")
     k.same_type(source, output)

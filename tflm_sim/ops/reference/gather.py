@@ -66,7 +66,6 @@ def _gather_nd(k: Kernel, params: KernelTensor, indices: KernelTensor, output: K
 
 
 def _gathered_nd_shape(k: Kernel, params: tuple[int, ...], indices: tuple[int, ...]) -> tuple[int, ...]:
-    """Return indices[:-1] + params[indices[-1]:]."""
     if not params:
         raise fail("Params must be at least a vector.")
     if not indices:

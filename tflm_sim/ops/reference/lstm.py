@@ -154,7 +154,6 @@ def _check_tensors(k: Kernel, inputs: Inputs, maybe_output: KernelTensor | None)
 
 
 def _variable(k: Kernel, tensor: KernelTensor | None, name: str) -> KernelTensor:
-    """Return a tensor that has to be there, and to be variable."""
     found = k.present(tensor, name)
     k.ensure(found.is_variable, f"{name}->is_variable")
     return found

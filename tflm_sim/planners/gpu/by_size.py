@@ -183,16 +183,6 @@ def greedy_by_size_objects(
     """
     descending = [-maximum for maximum in positional_maximums(records, deadline)]
     positions = [bisect_right(descending, -record.tensor_size) for record in records]
-    if native.available():
-        rows = ((r.tensor_size, r.first_task, r.last_task, p) for r, p in zip(records, positions, strict=True))
-        return objects_of(records, native.by_size_objects(rows, likely_objects=2 * len(descending), deadline=deadline))
-    return objects_of(records, by_size_object_ids(records, positions, deadline))
-
-
-def by_size_object_ids(
-    records: Sequence[TensorUsageRecord[int]], positions: Sequence[int], deadline: Deadline = NEVER
-) -> list[int]:
-    """Return the object of each tensor, in plain Python."""
     candidates = zip(records, positions, strict=True)
     waiting = [_Candidate(index, record, position) for index, (record, position) in enumerate(candidates)]
     object_ids = [NOT_ASSIGNED] * len(records)
@@ -206,4 +196,4 @@ def by_size_object_ids(
         object_ids[chosen.index] = object_id
         for candidate in waiting:
             candidate.object_gained(object_id, chosen.record)
-    return object_ids
+    return objects_of(records, object_ids)

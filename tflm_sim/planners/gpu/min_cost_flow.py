@@ -102,7 +102,6 @@ class _Network:
         return next(reused, None)
 
     def new_objects(self) -> list[int]:
-        """Return the tensors that get a new object."""
         edges = (edge for edge in self.edges_from[self.source] if self.capacity[edge] == 0)
         return [self.target[edge] - self.count for edge in edges if self.target[edge] >= self.count]
 
@@ -117,7 +116,7 @@ def min_cost_flow(records: Sequence[TensorUsageRecord[int]], deadline: Deadline 
     if sum(record.tensor_size for record in records) >= _OUT_OF_REACH:
         raise PlanningError("MINCOSTFLOW counts costs in 32 bits and these tensors have more bytes than that")
     if native.available():
-        rows = ((record.tensor_size, record.first_task, record.last_task, 0) for record in records)
+        rows = ((record.tensor_size, record.first_task, record.last_task) for record in records)
         return objects_of(records, native.min_cost_flow(rows, deadline))
     return objects_of(records, min_cost_flow_object_ids(records, deadline))
 

@@ -164,6 +164,5 @@ def _descendants(start: int, deps_graph: UsageGraph) -> set[int]:
 
 
 def contains(ascending: Sequence[int], value: int) -> bool:
-    """Return whether an ascending sequence has ``value``."""
     position = bisect_left(ascending, value)
     return position < len(ascending) and ascending[position] == value

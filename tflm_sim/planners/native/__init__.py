@@ -26,7 +26,6 @@ _INT32_MAX = 2**31 - 1
 _INT64_MAX = 2**63 - 1
 _ROW_LENGTH = 5
 _PATHS_PER_CALL = 64
-_MAX_TABLE_BYTES = 1 << 30
 
 Row = tuple[int, int, int, int, int]
 """(size, offline_offset or -1, first_time_used, last_time_used, alignment); lifetimes are inclusive."""
@@ -88,38 +87,8 @@ def best_fit(buffers: Iterable[Row], deadline: Deadline = NEVER) -> list[int]:
     return _place(native, native.lib.tflm_plan_best_fit, _flat(buffers), deadline)[0].tolist()
 
 
-TensorUsage = tuple[int, int, int, int]
-"""(size, first_task, last_task, position); tasks are inclusive, position matters to GREEDY_BY_SIZE only."""
-
-
-def by_size_objects(tensors: Iterable[TensorUsage], *, likely_objects: int, deadline: Deadline = NEVER) -> list[int]:
-    """Return the shared object of each tensor by the GPU delegate's GREEDY_BY_SIZE.
-
-    Args:
-        tensors: What to assign.
-        likely_objects: Room for the first try; when more objects come out, it is tried again with twice as much.
-        deadline: When it has to end.
-
-    Raises:
-        PlanningError: A value is outside 64-bit integers, or the tables would not fit a gigabyte.
-        NoPlanInTime: The deadline came first.
-    """
-    native, flat = _checked_binding(), _flat(tensors, "q")
-    count = len(flat) // 4
-    most_objects = min(count, max(1, likely_objects))
-    while True:
-        size = native.lib.tflm_by_size_objects_workspace_size(count, most_objects)
-        if size > _MAX_TABLE_BYTES:
-            raise PlanningError(f"GREEDY_BY_SIZE would need {size:,} bytes of tables for these shared objects")
-        object_ids, arguments = _object_arguments(native, flat, count, size)
-        clock = _Clock(native, deadline)
-        with clock.ticking():
-            given = (arguments[0], count, most_objects, *arguments[1:], *clock.arguments)
-            status = native.lib.tflm_by_size_objects(*given)
-        if status != native.lib.TFLM_PLAN_E_WORKSPACE or most_objects >= count:
-            _check(native.lib, status)
-            return object_ids.tolist()
-        most_objects = min(count, 2 * most_objects)
+TensorUsage = tuple[int, int, int]
+"""(size, first_task, last_task); tasks are inclusive."""
 
 
 def min_cost_flow(tensors: Iterable[TensorUsage], deadline: Deadline = NEVER) -> list[int]:
@@ -130,24 +99,17 @@ def min_cost_flow(tensors: Iterable[TensorUsage], deadline: Deadline = NEVER) ->
         NoPlanInTime: The deadline came first.
     """
     native, flat = _checked_binding(), _flat(tensors, "q")
-    count = len(flat) // 4
+    count = len(flat) // 3
     size = native.lib.tflm_min_cost_flow_workspace_size(count)
-    object_ids, (usages, workspace, size, objects) = _object_arguments(native, flat, count, size)
+    object_ids, workspace = array("I", bytes(4 * count)), native.ffi.new("uint64_t[]", -(-size // 8))
+    usages = native.ffi.from_buffer("tflm_tensor_usage_t[]", flat)
     started = native.ffi.new("tflm_min_cost_flow_t **")
     _check(native.lib, native.lib.tflm_min_cost_flow_start(usages, count, workspace, size, started))
     while not native.lib.tflm_min_cost_flow_run(started[0], _PATHS_PER_CALL):
         if deadline.is_over:
             raise out_of_time()
-    native.lib.tflm_min_cost_flow_objects(started[0], objects)
+    native.lib.tflm_min_cost_flow_objects(started[0], native.ffi.from_buffer("uint32_t[]", object_ids))
     return object_ids.tolist()
-
-
-def _object_arguments(native: Any, flat: array[int], count: int, size: int) -> tuple[array[int], tuple[Any, ...]]:
-    """Return room for the object ids, and the C arguments: tensors, workspace, its size, object ids."""
-    ffi, object_ids = native.ffi, array("I", bytes(4 * count))
-    workspace = ffi.new("uint64_t[]", -(-size // 8))
-    tensors = ffi.from_buffer("tflm_tensor_usage_t[]", flat)
-    return object_ids, (tensors, workspace, size, ffi.from_buffer("uint32_t[]", object_ids))
 
 
 class NativeHillClimb:

@@ -14,7 +14,6 @@ from cffi import FFI
 HERE = Path("tflm_sim/planners/native")
 HEADERS = ("tflm_plan.h", "hill_climb.h", "shared_objects.h", "exact_types.h", "exact.h", "first_fit.h")
 SOURCES = (
-    "by_size_objects.c",
     "exact.c",
     "exact_block.c",
     "exact_build.c",

@@ -47,11 +47,6 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "tflm_plan_greedy_workspace_size": (c_size_t, c_size_t),
     "tflm_plan_greedy_until": _PLACE,
     "tflm_plan_best_fit": _PLACE,
-    "tflm_by_size_objects_workspace_size": (c_size_t, c_size_t, c_size_t),
-    "tflm_by_size_objects": (
-        *(c_int, c_void_p, c_size_t, c_size_t, c_void_p, c_size_t),
-        *(c_void_p, c_void_p, c_void_p),
-    ),
     "tflm_min_cost_flow_workspace_size": (c_size_t, c_size_t),
     "tflm_min_cost_flow_start": (c_int, c_void_p, c_size_t, c_void_p, c_size_t, c_void_p),
     "tflm_min_cost_flow_run": (c_int, c_void_p, c_uint32),
@@ -132,7 +127,6 @@ class _CtypesMemory:
 
     @staticmethod
     def from_handle(handle: int) -> Any:
-        """Return the object of a handle."""
         return ctypes.cast(handle, ctypes.py_object).value
 
     @staticmethod

@@ -1,5 +1,5 @@
-/* shared_objects: the two strategies of the TFLite GPU delegate that are slow in Python, step for step as upstream has
- * them: GREEDY_BY_SIZE for shared objects, and MINCOSTFLOW.
+/* shared_objects: MINCOSTFLOW, the strategy of the TFLite GPU delegate that is slow in Python, step for step as upstream
+ * has it.
  *
  * For hosts, not for firmware; C99, no allocation, no globals. Status codes are those of tflm_plan.h. Between its
  * preprocessor lines there are only declarations that cffi can read.
@@ -12,24 +12,12 @@
 
 #include "tflm_plan.h"
 
-/* A tensor and the tasks that use it first and last, inclusive. position matters to GREEDY_BY_SIZE only: the rightmost
- * positional maximum that is not below size.
- */
+/* A tensor and the tasks that use it first and last, inclusive. */
 typedef struct tflm_tensor_usage {
   int64_t size;
   int64_t first_task;
   int64_t last_task;
-  int64_t position;
 } tflm_tensor_usage_t;
-
-/* Bytes of workspace; 0 when no workspace would be enough. */
-size_t tflm_by_size_objects_workspace_size(size_t count, size_t most_objects);
-
-/* Assign each tensor an object. TFLM_PLAN_E_WORKSPACE also when more than most_objects objects come out;
- * TFLM_PLAN_E_STOPPED when `is_over` (NULL: none) says so.
- */
-int tflm_by_size_objects(const tflm_tensor_usage_t *tensors, size_t count, size_t most_objects, void *workspace,
-                         size_t workspace_size, uint32_t *object_ids, tflm_plan_is_over_t is_over, void *context);
 
 typedef struct tflm_min_cost_flow tflm_min_cost_flow_t;
 

@@ -154,6 +154,22 @@ def test_esp_nn_in_c_loads_as_the_reference_but_for_four_outputs_of_a_channel_at
     assert (found.by_element, found.buffers[-1]) == ((), Moved(4 * 12, 4 * 12))
 
 
+@pytest.mark.parametrize(
+    ("core", "columns", "tail"), [("cortex-m4", 24 * 2 + 1 * 3, 13 * 3), ("cortex-m55", 25 * 3, (6 + 1) * 3)]
+)
+def test_a_convolution_of_int16_has_columns_of_16_bits(core: str, columns: int, tail: int) -> None:
+    # Of 15 by 15 elements under 25 windows, 13 by 13 lie in the image, of three channels. An emulated M4 moves
+    # 5,268 bytes in buffers.
+    b = ModelBuilder()
+    x, y = (b.tensor((1, 5, 5, 3), TensorType.INT16, scale=0.001, zero_point=0) for _ in range(2))
+    w = b.tensor((3, 3, 3, 3), TensorType.INT8, data=bytes(81), scale=[0.01] * 3, quantized_dimension=0)
+    bias = b.tensor((3,), TensorType.INT64, data=bytes(24), scale=[0.00001] * 3)
+    b.operator("CONV_2D", [x, w, bias], [y], options=SAME)
+    found = traffic(simulate(parse(b.build(inputs=[x], outputs=[y])), core, kernels="cmsis_nn"))
+    assert (found.by_element, found.tail) == ((), Moved(8 * tail, 0))
+    assert found.buffers == (Moved(2 * 169 * 3, 150), Moved(150, 150), Moved(2 * 27 * columns, 2 * 25 * 27))
+
+
 def test_kernels_whose_loops_are_not_known_move_each_byte_once_and_say_so() -> None:
     found = traffic(simulate("sample:residual", "esp32-s3"))
     assert found.by_element == ("CONV_2D", "ADD", "AVERAGE_POOL_2D", "FULLY_CONNECTED", "SOFTMAX")

@@ -106,6 +106,17 @@ def test_the_words_of_an_error_that_stops_the_compiler_are_said() -> None:
         ),
         ("{OP_CONV_2D, OP_MEAN, }", "{OP_CONV_2D, }", "2 nodes and 1 operators for them"),
         ("kTfLiteInt8", "kTfLiteInt3", "a tensor of type kTfLiteInt3"),
+        ("tensor_arena + 32", "tensor_arena + 2147483648", "tensor_arena has elements that its type does not hold"),
+        (
+            "{kTfLiteAffineQuantization, const_cast<void*>(static_cast<const void*>(&g0::quant0))}",
+            "{kTfLiteAffineQuantization}",
+            "a tensor has an affine quantization without a name",
+        ),
+        (
+            "quant0 = { (TfLiteFloatArray*)&quant0_scale, (TfLiteIntArray*)&g0::quant0_zero, 0 }",
+            "quant0 = { (TfLiteFloatArray*)&quant0_scale }",
+            "g0::quant0 is no quantization with scales and zero points",
+        ),
     ],
 )
 def test_what_is_not_whole_or_not_known_is_refused_in_words(old: str, new: str, words: str) -> None:

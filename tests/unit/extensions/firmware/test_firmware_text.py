@@ -12,25 +12,6 @@ from tflm_sim.extensions.firmware.document import CaseRow, Placed, RamFacts
 from tflm_sim.extensions.firmware.text import _cases, _printed, _spans, fact_lines, verdict_lines
 
 
-def row(count: int) -> SimpleNamespace:
-    """A row whose cases need 1,100 B and 100 B more each."""
-    cases = [
-        SimpleNamespace(case=f"c{number}", smallest_arena=1000 + 100 * number, works=True)
-        for number in range(1, 1 + count)
-    ]
-    return SimpleNamespace(cases=cases, works=True)
-
-
-def test_six_cases_are_all_said_the_largest_first() -> None:
-    said = _cases(row(6)).split("; ")
-    assert [part.split(":")[0] for part in said] == ["c6", "c5", "c4", "c3", "c2", "c1"]
-
-
-def test_of_seven_cases_five_and_the_smallest_are_said_and_how_many_are_not() -> None:
-    said = _cases(row(7)).split("; ")
-    assert [part.split(":")[0] for part in said] == ["c7", "c6", "c5", "c4", "c3", "1 more, which --json lists", "c1"]
-
-
 @pytest.mark.parametrize(
     ("log", "prints", "said"),
     [

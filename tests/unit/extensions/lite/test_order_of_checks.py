@@ -57,12 +57,61 @@ def prepared(
             [(T.INT32, (2,)), (T.INT32, (2,))],
             "topk_v2.cc:265 input->type != output_values->type (FLOAT32 != INT32)",
         ),
+        (
+            "EMBEDDING_LOOKUP",
+            [(T.INT32, (2, 3, 4)), None],
+            [(T.FLOAT32, (4, 2))],
+            "embedding_lookup.cc:55 NumDimensions(lookup) != 1 (3 != 1)",
+        ),
+        (
+            "MULTINOMIAL",
+            [(T.INT32, (2, 3)), None],
+            [(T.INT64, (4, 2))],
+            "random_ops.cc:206 logits->type == kTfLiteFloat32 was not true.",
+        ),
+        (
+            "UNIDIRECTIONAL_SEQUENCE_RNN",
+            [(T.FLOAT32, (2, 3)), (T.FLOAT32, (2, 3)), (T.FLOAT32, (2, 2)), None, (T.FLOAT32, (2, 2))],
+            [(T.FLOAT32, (2, 2))],
+            "Tensor at index 3 was optional but was expected",
+        ),
+        ("ELU", [None, (T.FLOAT32, (2,))], [(T.FLOAT32, (2,))], "Tensor at index 0 was optional but was expected"),
     ],
 )
 def test_an_input_is_missed_only_where_the_kernel_gets_to_it(
     op: str, inputs: list[Row | None], outputs: list[Row], said: str
 ) -> None:
     assert said in prepared(op, inputs, outputs).reports[0]
+
+
+def test_the_shapes_of_what_is_packed_are_compared_one_by_one() -> None:
+    rows = [(T.FLOAT32, (2,)), (T.FLOAT32, (3,)), None]
+    answer = prepared("PACK", rows, [(T.FLOAT32, (3, 2))], {"values_count": 3})
+    assert "pack.cc:66 HaveSameShapes(input0, input) was not true." in answer.reports[0]
+
+
+def test_a_remainder_has_the_sign_of_what_is_divided() -> None:
+    data = {1: struct.pack("<2i", -2, 1), 2: bytes(16)}
+    rows = [(T.FLOAT32, (1, 3, 4, 1)), (T.INT32, (2,)), (T.INT32, (2, 2))]
+    answer = prepared("SPACE_TO_BATCH_ND", rows, [(T.FLOAT32, (1, 1, 4, 1))], data=data)
+    assert "final_dim_size % block_shape[dim] != 0 (1 != 0)" in answer.reports[0]
+
+
+def test_paddings_of_truth_values_are_bytes() -> None:
+    data = {1: bytes((1, 0, 255, 3))}
+    answer = prepared("PAD", [(T.FLOAT32, (3, 4)), (T.BOOL, (2, 2))], [(T.FLOAT32, (1, 1))], data=data)
+    assert (answer.reports, answer.interpreter.primary.tensors[2].shape) == ([], (4, 262))
+
+
+def test_as_many_padding_values_as_no_integer_counts_are_refused() -> None:
+    answer = prepared("STABLEHLO_PAD", [(T.FLOAT32, (5,)), (T.FLOAT32, (2**16, 2**16))], [(T.FLOAT32, (5,))])
+    assert "StableHLO Pad padding value size overflowed." in answer.reports[0]
+
+
+def test_a_constant_written_over_an_output_of_a_narrower_type_is_nothing_to_rely_on() -> None:
+    rows = [(T.INT32, (2, 3, 4)), (T.INT32, (2,))]
+    answer = prepared("RESHAPE", rows, [(T.FLOAT16, (5,))], data={0: bytes(96), 1: struct.pack("<2i", 2, -1)})
+    assert "(the kernel reads a dimension or a value that its tensor does not have)" in answer.reports[0]
 
 
 def test_a_strided_slice_of_nothing_ends_the_process_before_anything_is_checked() -> None:

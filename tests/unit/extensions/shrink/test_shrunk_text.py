@@ -10,8 +10,8 @@ import pytest
 
 from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.extensions.shrink import text as module
-from tflm_sim.extensions.shrink.shrunk import Bound, Gain, Shrunk, Sizes
-from tflm_sim.extensions.shrink.text import ExecutedGain, executed_gain_lines, shrunk_document, shrunk_lines
+from tflm_sim.extensions.shrink.shrunk import Gain, Shrunk, Sizes
+from tflm_sim.extensions.shrink.text import ExecutedGain, executed_gain_lines, shrunk_document
 
 
 def sizes(arena: int, head: int = 10, tail: int = 20) -> Any:
@@ -98,47 +98,6 @@ def test_targets_that_gain_alike_are_a_row_and_costs_have_their_change() -> None
     ]
 
 
-def test_a_narrow_terminal_shows_no_head_and_no_tail() -> None:
-    given = shrunk(gain(100, 50, "u"), bound=Bound(1, "#0 RELU", 2))
-    assert shrunk_lines(given, width=20)[2:4] == ["target  arena", "u       100 -> 50"]
-
-
-def edit(where: str, what: str, **facts: Any) -> Any:
-    return SimpleNamespace(where=where, what=what, facts=facts)
-
-
-def step(*edits: Any) -> Any:
-    return SimpleNamespace(name="pass", arenas=(1500, 1600, 1500), edits=edits)
-
-
-def test_a_pass_is_its_first_edit_and_how_many_there_are() -> None:
-    lines = module._pass_lines(shrunk(steps=(step(edit("#0", "x")), step(edit("#1", "a"), edit("#2", "b")))), None)
-    # Of 2,000 B 1,500 are left, 12 columns of 16; what the first pass took away is light.
-    assert lines[1:] == [
-        "pass  1,500  ████████████░░░░      1  #0 x",
-        "pass  1,500  ████████████          2  #1 a, ...",
-    ]
-
-
-def test_explained_each_edit_has_its_parts() -> None:
-    parts = [{"share": (0, 4), "computed": [(7, 0, 5), (8, 1, 4)]}]
-    given = shrunk(steps=(step(edit("w", "x", kind="rows", parts=parts), edit("#1", "b")),))
-    assert module._explained(given) == [
-        "pass: 1,500 B and 1,600 B",
-        "    w x",
-        "        rows [0, 4): computes tensor 7 [0, 5), tensor 8 [1, 4)",
-        "    #1 b",
-    ]
-
-
-def test_what_was_tried_in_vain_has_its_sizes() -> None:
-    rejected = (
-        SimpleNamespace(name="p", reason="r", arenas=None),
-        SimpleNamespace(name="q", reason="r", arenas=(5, 5)),
-    )
-    assert list(module._rejected_lines(shrunk(rejected=rejected))) == ["rejected: p: r", "rejected: q: r (5 B)"]
-
-
 def test_the_firmware_gets_the_largest_arena_and_more_operators() -> None:
     given = shrunk(gain(2000, 1500), gain(2000, 1601), extra_operators=("SLICE", "CONV_2D", "SPACE_TO_BATCH_ND"))
     assert module.firmware_lines(given) == [
@@ -149,24 +108,6 @@ def test_the_firmware_gets_the_largest_arena_and_more_operators() -> None:
         "resolver.AddSpaceToBatchNd();",
     ]
     assert len(module.firmware_lines(shrunk())) == 1
-
-
-def test_an_interface_that_changed_is_told_with_lines_that_convert() -> None:
-    before, after = SimpleNamespace(type="float32", scale=None), SimpleNamespace(type="int8", scale=0.5, zero_point=-1)
-    end: Any = SimpleNamespace(what="input", index=0, name="n", before=before, after=after, c=("c",), python=("p",))
-    assert module._conversion_lines((end,)) == [
-        "",
-        "the interface has changed:",
-        '    input 0 "n": int8 with scale 0.5 and zero point -1 instead of float32',
-        "in C, an element a call:",
-        "    #include <math.h>",
-        "    #include <stdint.h>",
-        "    c",
-        "in Python, an array a call:",
-        "    import numpy as np",
-        "    p",
-    ]
-    assert module._conversion_lines(()) == []
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,9 @@ from tflm_sim.errors import PlanningError, UsageError
 from tflm_sim.planners import greedy, native
 from tflm_sim.planners.buffers import Buffer
 from tflm_sim.planners.gpu import MemoryStrategy, TensorUsageRecord, UInt2, assign_objects_to_tensors, plan
-from tflm_sim.planners.gpu.by_size import (
-    best_fit_offsets,
-    by_size_object_ids,
-    greedy_by_size_objects,
-    greedy_by_size_offsets,
-)
+from tflm_sim.planners.gpu.by_size import best_fit_offsets, greedy_by_size_offsets
 from tflm_sim.planners.gpu.equality import equality, equality_with_hash
 from tflm_sim.planners.gpu.min_cost_flow import min_cost_flow, min_cost_flow_object_ids
-from tflm_sim.planners.gpu.records import positional_maximums
 
 
 def test_records_exist_together_when_they_share_a_task_be_it_the_last_of_one():
@@ -96,16 +90,6 @@ def drawn(seed: int, count: int, sizes: range) -> list[TensorUsageRecord[int]]:
     chance = random.Random(seed)
     starts = [chance.randrange(12) for _ in range(count)]
     return [TensorUsageRecord(chance.choice(sizes), start, start + chance.randrange(6)) for start in starts]
-
-
-@pytest.mark.skipif(not native.available(), reason="the C core was not built")
-@pytest.mark.parametrize("sizes", [range(1, 3), range(1, 100), range(5)], ids=str)
-def test_objects_by_size_are_the_same_in_c_as_in_python(sizes):
-    for seed in range(40):
-        records = drawn(seed, seed, sizes)
-        maximums = positional_maximums(records)
-        positions = [sum(size <= most for most in maximums) for size in (row.tensor_size for row in records)]
-        assert list(greedy_by_size_objects(records).object_ids) == by_size_object_ids(records, positions)
 
 
 @pytest.mark.parametrize("sizes", [range(1, 3), range(1, 100), range(5)], ids=str)

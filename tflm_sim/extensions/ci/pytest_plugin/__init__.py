@@ -223,7 +223,6 @@ class _Reporter:
         self._sizes: dict[str, dict[str, int]] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take what a test learned."""
         if report.when == "call":
             for name, value in report.user_properties:
                 if name == PROPERTY:

@@ -22,7 +22,6 @@ class ProjectFile(pytest.File):
     """The file, whose tests are models on firmwares."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Yield the tests."""
         try:
             project = read_project(self.path)
             names = [(firmware, name) for firmware in project.firmware for name in models_of(project, firmware)]
@@ -42,7 +41,6 @@ class ModelItem(pytest.Item):
         self._model = model
 
     def runtest(self) -> None:
-        """Judge the model."""
         try:
             (cell,) = cells(self._project, [self._model])
         except TflmSimError as error:
@@ -56,5 +54,4 @@ class ModelItem(pytest.Item):
             pytest.fail("\n".join(map(one_line, verdict_lines(verdict))), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Say where it stands."""
         return self.path, None, self.name

@@ -17,6 +17,7 @@ Source: arena_allocator/persistent_arena_buffer_allocator.h, non_persistent_aren
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from tflm_sim.arena.events import OpEvent, Phase, ScratchRequest
 from tflm_sim.extensions.firmware.emulation.allocations import Allocations
@@ -33,6 +34,8 @@ INTERPRETER = 64
 _FIELDS = 8
 """Words of an allocator among which its fields begin."""
 _MAX_ARENAS = 32
+_MOST_ARGUMENTS = 6
+"""Of a function that makes an allocator: those of an interpreter's constructor until the arena's size, and one more."""
 _NEAR_STACK = 1 << 12
 """Bytes above the stack pointer in which a function's caller has its objects."""
 _ALIGNED = 64
@@ -69,15 +72,20 @@ class Arenas:
         self._layout: int | None = None
         self._before: tuple[int, int] | None = None
         self._elsewhere: list[Arena] = []
-        self._given: tuple[int, int] | None = None
+        self._given: list[tuple[int, int]] = []
         self._allocations: dict[int, Allocations] = {}
         self.allocators: set[int] = set()
 
     # -- what the program calls -----------------------------------------------------------------------------------
 
     def give(self) -> None:
-        """Note the arena that MicroAllocator::Create() is given."""
-        self._given = (argument(self._machine, 0), argument(self._machine, 1))
+        """Note the arena that MicroAllocator::Create() is given: its first arguments.
+
+        In a program without names they may be later ones, as the compiler may have put Create() into its caller.
+        """
+        last = _MOST_ARGUMENTS if self._program.is_unnamed else 2
+        values = [argument(self._machine, number) for number in range(last)]
+        self._given = list(pairwise(values))
 
     def create(self) -> None:
         """Note the arena that SingleArenaBufferAllocator::Create() is given."""
@@ -200,8 +208,10 @@ class Arenas:
         return is_known or _is_new(owner, at, fields)
 
     def _begin(self, head: int, size: int, owner: int | None, size_argument: int, part: Part = Part.ALL) -> None:
-        given, self._given = self._given, None
-        whole = given if given is not None and 0 <= head - given[0] < _ALIGNED else None
+        given, self._given = self._given, []
+        if self._program.is_unnamed:
+            given = [(start, length) for start, length in given if start + length == head + size]
+        whole = next(((start, length) for start, length in given if 0 <= head - start < _ALIGNED), None)
         if whole is None and head % _BUFFER_ALIGNED and part is Part.ALL:
             whole = head, size  # a recording allocator begins where it is told to
         whole = whole or self._program.object_around(head, size) or self._block_around(head, size)

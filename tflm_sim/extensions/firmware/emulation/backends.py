@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.extensions.firmware.emulation.emulator import Emulator
 from tflm_sim.extensions.firmware.emulation.execution import QEMU, UNICORN
-from tflm_sim.extensions.firmware.emulation.memory_map import Span, memory_map, writable
+from tflm_sim.extensions.firmware.emulation.memory_map import MemoryMap, Span, memory_map, writable
 from tflm_sim.extensions.firmware.emulation.program import Program
 from tflm_sim.extensions.firmware.emulation.xtensa import Chip, chip_of
 from tflm_sim.extras import install_command
@@ -134,18 +134,16 @@ def _in_qemu(program: Program, path: str, qemu: str, is_started: bool) -> Emulat
     from tflm_sim.extensions.firmware.emulation.gdb_machine import GdbMachine
 
     memory = memory_map(program.elf, is_started=is_started)
-    machine = GdbMachine(
-        program.core, path, qemu, _kept(program, memory.written), memory.devices(), program.fault_handlers()
-    )
+    machine = GdbMachine(program.core, path, qemu, _kept(program, memory), memory.devices(), program.fault_handlers())
     if is_started:
         for address, data in memory.loaded:
             machine.write(address, data)
     return machine
 
 
-def _kept(program: Program, written: tuple[Span, ...]) -> list[Span]:
+def _kept(program: Program, memory: MemoryMap) -> list[Span]:
     """Return the memory that a program changes: its data, what lies between them and the stack, and the stack."""
-    spans = list(written)
+    spans = [*memory.written, *memory.code_near_null]
     top = program.reset_state().get("sp")
     if top is not None and not any(span.start < top <= span.end for span in spans):
         below = max((span.end for span in spans if span.end <= top), default=0)

@@ -27,11 +27,9 @@ class Devices:
         self._repeats = 0
 
     def save(self) -> tuple[dict[int, int], int, int]:
-        """Return the state."""
         return dict(self._registers), self._last, self._repeats
 
     def restore(self, state: tuple[dict[int, int], int, int]) -> None:
-        """Go back to a state."""
         registers, self._last, self._repeats = state
         self._registers = dict(registers)
 

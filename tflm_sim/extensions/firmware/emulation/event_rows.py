@@ -57,7 +57,6 @@ def with_askers(
 
 
 def rows_of(events: Iterable[Event]) -> Iterator[ExecutedEvent]:
-    """Yield the row of each event."""
     for event in events:
         if isinstance(event, Phase):
             yield ExecutedEvent("phase", event.stage.value, -1, -1, 0, 0, 0, 0)

@@ -298,5 +298,4 @@ class Execution:
 
     @property
     def exit_code(self) -> int:
-        """That of the answer."""
         return EXIT_CODES[self.answer]

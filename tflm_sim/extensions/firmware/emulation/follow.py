@@ -171,6 +171,7 @@ def _followed(machine: Emulator, program: Program, interest: Purpose, limit: flo
     running, until = Follower(machine, program, replace(interest, runs_invokes=True)), process_time() + _INVOKES_S
     running.is_over = lambda: process_time() > until
     running.run(_INVOKES_S)
+    follower.says_failure &= running.says_failure  # It may have failed because nothing was computed.
     return max(follower, running, key=lambda one: sum(len(arena.results) for arena in one.arenas))
 
 
@@ -327,6 +328,9 @@ def _answer(
     banks: Sequence[ExecutedBank],
 ) -> ExecutedArena:
     works, reason = _judged(size, follower, [arena.span, *bank_spans([banks])], observed)
+    if works is None and any(one.has_crashed for one in arena.results):
+        lacking = _stack_lacks(program, observed, is_called=is_called)
+        works, reason = (False, lacking) if lacking else (works, reason)
     return ExecutedArena(
         symbol=program.object_name(arena.head),
         part=_PARTS[arena.part],
@@ -358,8 +362,21 @@ def _judged(
         return False, misplaced
     seen = [_invoke_works(one, is_own=not follower.has_other_model) for each in observed for one in each.invocations]
     seen += [(False, f"AllocateTensors() {bad}") for each in observed if (bad := _bad_stores(each.stores))]
+    if follower.program.is_unnamed and follower.says_failure:
+        seen.append((None, f"{follower.ending}, and no symbol says whether the arena is as large as what is passed"))
     failing = [one for one in seen if one[0] is False] or [one for one in seen if one[0] is None]
     return failing[0] if failing else (True, size.reason)
+
+
+def _stack_lacks(program: Program, observed: Sequence[Result], *, is_called: bool) -> str:
+    """Return that an AllocateTensors(), measured on a stack that is lent, takes more than its own has; or ""."""
+    for result in observed:
+        room = program.stack_room(result.pointer, is_called=is_called)
+        missing = 0 if room is None or result.stack is None else room.exceeded_by(result.stack)
+        if room is not None and missing > 0:
+            used = f"AllocateTensors() uses {result.stack:,} B of stack"
+            return f"{used}, for which {room.reserved_by} of {room.reserved:,} B lacks {missing:,} B"
+    return ""
 
 
 def _invoke_works(invocation: InvokeSeen, *, is_own: bool) -> tuple[bool | None, str]:

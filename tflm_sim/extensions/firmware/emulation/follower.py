@@ -87,6 +87,7 @@ class Follower:
         is_cut: Whether that is because it did not go on for too long.
         is_lost: Whether that is because it went astray: a fault, a failed check, an end that it says is a failure.
         has_crashed: Whether it is lost, and does not only wait for what never comes.
+        says_failure: Whether it ended with a status that means a failure.
         answered: How many calls of Invoke() were answered with success and not run.
         problem: Why another model cannot be put in the place of its own, "" where nothing is known against it.
         log: What TFLM printed, line by line.
@@ -102,6 +103,7 @@ class Follower:
         self.is_cut = False
         self.is_lost = False
         self.has_crashed = False
+        self.says_failure = False
         self.answered = 0
         self.problem = ""
         self.is_over: Callable[[], bool] = lambda: False
@@ -296,7 +298,7 @@ class Follower:
             ended = self.debugger.answer(self.machine)
             if isinstance(ended, Ended):
                 self.ending = "it ended" + (f" with status {ended.status}" if ended.status else "")
-                self.is_lost = self.has_crashed = ended.status != 0
+                self.is_lost = self.has_crashed = self.says_failure = ended.status != 0
             return
         expected = self._returns.get(address, [])
         if expected and self.machine.get("sp") >= expected[-1][0]:
@@ -321,7 +323,6 @@ class Follower:
         self._when_returned(partial(self._book.add_block, argument(self.machine, 0)))
 
     def _allocator(self, role: Watched) -> None:
-        """Record a call of an allocator."""
         is_passing = self._book.allocator(role, self._shifts[self.machine.get("pc")])
         if is_passing:
             self._when_returned(self._book.settle)

@@ -66,7 +66,6 @@ class Entry(NamedTuple):
 
 
 def functions_by_role(symbols: Iterable[Symbol], code_bit: int) -> dict[Watched, tuple[Entry, ...]]:
-    """Return the entries of the watched functions, by their role."""
     found: dict[Watched, dict[Entry, None]] = {}
     for symbol in symbols:
         if symbol.type == FUNCTION:

@@ -106,7 +106,6 @@ class GdbMachine:
             self.write(address, data)
 
     def _start(self) -> bool:
-        """Start QEMU; return whether it answers."""
         self._monitor = monitor = QemuMonitor()
         shared = [] if self._plugin.file is None else [self._plugin.file.fileno()]
         self._qemu = subprocess.Popen(
@@ -188,7 +187,6 @@ class GdbMachine:
         return found
 
     def write(self, address: int, data: bytes) -> None:
-        """Put bytes into memory."""
         for start, step in _blocks(address, len(data)):
             self._ask(f"M{start:x},{step:x}:{data[start - address : start - address + step].hex()}")
 
@@ -205,7 +203,6 @@ class GdbMachine:
         return address
 
     def get(self, register: str) -> int:
-        """Return a register."""
         if not self._general:
             answer = self._ask("g")
             self._general = {name: answer[8 * at : 8 * at + 8] for at, name in enumerate(self._numbers)}
@@ -216,7 +213,6 @@ class GdbMachine:
         return value & ~self.core.code_bit if register == "pc" else value
 
     def set(self, register: str, value: int) -> None:
-        """Change a register."""
         self._forget()
         self._ask(f"P{self._numbers[register]:x}={(value & 0xFFFFFFFF).to_bytes(4, 'little').hex()}")
 
@@ -232,7 +228,6 @@ class GdbMachine:
             self._stops.add(address)
 
     def leave(self, address: int) -> None:
-        """Stop there no more."""
         if address in self._stops:
             self._stops.discard(address)
             self._ask(f"z0,{address:x},2")
@@ -250,7 +245,6 @@ class GdbMachine:
         return self._plugin.noted
 
     def run(self, limit: float, *, is_quiet: bool = False) -> Stop:
-        """Run on."""
         start = self.get("pc")
         if start in self._stops:
             self._step(start)
@@ -300,7 +294,6 @@ class GdbMachine:
     # -- snapshots ------------------------------------------------------------------------------------------------
 
     def save(self) -> Snapshot:
-        """Return the state."""
         registers = {name: self._ask(f"p{number:x}") for name, number in self._numbers.items()}
         memory = {span.start: self.read(span.start, span.end - span.start) for span in self._kept}
         if not any(span.start <= self.get("sp") < span.end for span in self._kept):

@@ -21,6 +21,7 @@ _FIRST_ARGUMENT = 10
 """The number of a0."""
 _THUMB_ENDS = (
     (0xFFFF0000, 0x00000000), (0xFFFF0000, 0xBF000000), (0xFFFF0000, 0x46C00000),  # zeros, nop, mov r8, r8
+    (0xFFFF0000, 0xD4D40000),  # with which lld fills up: TargetInfo of its Arch/ARM.cpp
     (0xFF000000, 0xBD000000), (0xFF000000, 0xBE000000), (0xFF000000, 0xDE000000),  # pop {..., pc}, bkpt, udf
     (0xFF070000, 0x47000000), (0xF8000000, 0xE0000000), (0x9000F800, 0x9000F000),  # bx, b, b.w and bl
     (0x8000FFD0, 0x8000E890),  # ldm ..., {..., pc}
@@ -28,7 +29,8 @@ _THUMB_ENDS = (
 _RISCV_ENDS = (
     (0xFFFF0000, 0x00000000), (0xFFFF0000, 0x00010000), (0xFFFF0000, 0x90020000),  # zeros, c.nop, c.ebreak
     (0xE0030000, 0xA0010000), (0xF07F0000, 0x80020000),  # c.j, c.jr
-    (0x00000FFF, 0x0000006F), (0x00000FFF, 0x00000067), (0x00000FFF, 0x000000EF),  # j, jr, jal
+    (0x00000FFF, 0x0000006F), (0x00000FFF, 0x00000067),  # j, jr
+    (0x00000FFF, 0x000000EF), (0x00000FFF, 0x000000E7),  # jal, jalr: of what never returns
     (0xFFFFFFFF, 0x00100073), (0xFFFFFFFF, 0x30200073), (0xFFFFFFFF, 0x00000013),  # ebreak, mret, nop
 )  # fmt: skip
 """(mask, value) of the two half-words before a function, the last one uppermost: ends of another one, or filling."""

@@ -62,7 +62,6 @@ class Measuring:
         act(len(stack) - _painted(stack))
 
     def invoke(self) -> InvokeSeen:
-        """Measure an Invoke()."""
         self.is_running = True
         self._invocation = invocation = InvokeSeen(pointer=self._machine.get("sp"))
         self.stack(partial(self._invoked, invocation, self._machine.count()))

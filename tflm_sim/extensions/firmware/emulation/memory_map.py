@@ -27,7 +27,8 @@ _SPARE = (0xDF00_0000, 0xCF00_0000, 0xBF00_0000)
 _SPARE_CODE = (0x9F00_0000, 0x7F00_0000, 0x6F00_0000)
 """Ends of memory that hardly any program uses; there are more than a program can use up. A Cortex-M executes nothing of
 the first: Unicorn looks at each store to what may be code."""
-_NULL = 1 << 12
+_NULL, _NEAR_NULL = 1 << 12, 1 << 14
+"""Where no memory begins unless a segment does; and how far a program may write by a null pointer to a structure."""
 ADDRESSES = 1 << 32
 
 _ARM_RAM = ((0x2000_0000, 0x4000_0000), (0x6000_0000, 0xA000_0000))
@@ -88,6 +89,11 @@ class MemoryMap:
         return next(
             end for end in ends if not any(span.start < end and end - SPARE_DISTANCE < span.end for span in self.used)
         )
+
+    @property
+    def code_near_null(self) -> list[Span]:
+        """What is constant at address 0 and behind it: boards of QEMU let a null pointer write to code."""
+        return [Span(one.start, min(one.end, _NEAR_NULL)) for one in self.constant if one.start < _NEAR_NULL]
 
     def kind(self, address: int) -> MemoryKind:
         """Return the kind of memory at an address that was not accessed before."""

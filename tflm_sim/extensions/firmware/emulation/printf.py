@@ -24,7 +24,6 @@ class Arguments:
         self._pointer = pointer
 
     def word(self) -> int:
-        """Return the next argument of one word."""
         if self._pointer is not None:
             self._pointer += 4
             return word(self._machine, self._pointer - 4)
@@ -42,7 +41,6 @@ class Arguments:
 
 
 def formatted(machine: Emulator, text: str, arguments: Arguments) -> str:
-    """Return what a format prints."""
     return "".join(_parts(machine, text, arguments))
 
 

@@ -130,7 +130,6 @@ class Program:
         return value & 1 == self.core.code_bit and self.is_code(value)
 
     def is_code(self, address: int) -> bool:
-        """Whether an address lies in code."""
         return any(start <= address < end for start, end in self._code)
 
     @cached_property

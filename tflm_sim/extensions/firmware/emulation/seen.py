@@ -161,7 +161,6 @@ class Result:
 
     @property
     def invocations_done(self) -> int:
-        """How many of them returned."""
         return sum(one.status is not None for one in self.invocations)
 
 
@@ -202,7 +201,6 @@ class Arena:
 
     @property
     def span(self) -> Span:
-        """Where it lies."""
         return Span(self.address, self.end)
 
     @property

@@ -146,7 +146,9 @@ class Stores:
     def _into(self, one: Stored) -> Into:
         if one.is_guarded:
             return "arena"
-        if any(one.low == arena.end for arena in self._arenas):
+        # Of a program without symbols, only an operator's stores are known to be meant for the arena.
+        is_ours = not self._program.is_unnamed or self._askers[one.asker] is not None
+        if is_ours and any(one.low == arena.end for arena in self._arenas):
             bounds = self._program.object_bounds(one.low)
             if bounds is None or bounds[0] < one.low:  # No other object begins there.
                 return "behind"

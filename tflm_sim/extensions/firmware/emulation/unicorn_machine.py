@@ -143,7 +143,6 @@ class UnicornMachine:
         )
 
     def write(self, address: int, data: bytes) -> None:
-        """Put bytes into memory."""
         at = 0
         for base, first, end in self._pieces(address, len(data)):
             if base not in self._chunks:
@@ -192,12 +191,10 @@ class UnicornMachine:
     # -- registers ------------------------------------------------------------------------------------------------
 
     def get(self, register: str) -> int:
-        """Return a register."""
         value: int = self._uc.reg_read(self._registers[register])
         return value & ~1 if register == "pc" else value
 
     def set(self, register: str, value: int) -> None:
-        """Change a register."""
         if register == "pc":
             value |= self.core.code_bit
             self._resumed = None
@@ -215,7 +212,6 @@ class UnicornMachine:
                 self._forget(address)
 
     def leave(self, address: int) -> None:
-        """Stop there no more."""
         if address in self._hooks:
             self._uc.hook_del(self._hooks.pop(address))
             self._forget(address)
@@ -314,7 +310,6 @@ class UnicornMachine:
         uc.emu_stop()
 
     def run(self, limit: float, *, is_quiet: bool = False) -> Stop:
-        """Run on."""
         start = self.get("pc")
         self._resumed = start if start in self._hooks else None
         self._hit = self._fault = None
@@ -370,13 +365,11 @@ class UnicornMachine:
     # -- snapshots ------------------------------------------------------------------------------------------------
 
     def save(self) -> Snapshot:
-        """Return the state."""
         chunks = {base: bytes(buffer) for base, buffer in self._written.items()}
         pending = set() if self._exceptions is None else set(self._exceptions.pending)
         return Snapshot(self._uc.context_save(), (self._devices.save(), pending), chunks)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a state."""
         self._uc.context_restore(snapshot.processor)
         devices, pending = snapshot.devices
         self._devices.restore(devices)
@@ -390,7 +383,6 @@ class UnicornMachine:
             self.quiet.clear()
 
     def close(self) -> None:
-        """End."""
         self._watch.end()
 
 
@@ -440,6 +432,5 @@ class _Watch:
         self._running.clear()
 
     def end(self) -> None:
-        """End the thread."""
         self._has_ended = True
         self._running.set()

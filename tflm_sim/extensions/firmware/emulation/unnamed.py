@@ -47,6 +47,8 @@ ResizeBuffer(), and ResetTempAllocations() came behind AllocateTemp()."""
 _PERSISTENT_SLOT, _SHIFTED_SLOT = 6, 12
 """From ResizeBuffer(): AllocatePersistentBuffer(), and the same function for the object's second table."""
 _BESIDE = {slot for slots in _SLOTS.values() for slot in slots.values()} | {_PERSISTENT_SLOT, _SHIFTED_SLOT}
+_BEFORE_TABLE = 8
+"""Bytes of a table before its first function."""
 _PRINTERS = {0: Watched.PRINT, 1: Watched.REPORT}
 """The function that is given a message, by the number of the argument that it is."""
 _NEAR = 14
@@ -106,12 +108,14 @@ class _Search:
 
     def _printing(self, text: bytes) -> set[int]:
         """Return the functions that load a message that begins with ``text``."""
-        found = set()
-        for load in self._loads:
-            index = bisect_right(self._starts, load.address) - 1
-            if self._texts[load.value] == text and index >= 0:
-                found.add(self._starts[index])
-        return found
+        return set(self._around(load.address for load in self._loads if self._texts[load.value] == text))
+
+    def _around(self, addresses: Iterable[int]) -> Iterator[int]:
+        """Yield the functions in which addresses are."""
+        for address in addresses:
+            index = bisect_right(self._starts, address) - 1
+            if index >= 0:
+                yield self._starts[index]
 
     def found(self) -> dict[Watched, tuple[Entry, ...]]:
         roles = {role: self._printing(text) for role, text in _PRINTED.items()}
@@ -120,6 +124,7 @@ class _Search:
             roles.setdefault(role, set()).add(address)
         if any(len(roles.get(role, ())) != 1 for role in (Watched.ALLOCATE_TENSORS, Watched.TEMP)):
             return {}
+        roles[Watched.CREATE_ALLOCATOR] = self._makers()
         entries = {role: tuple(Entry(one, 0) for one in sorted(found)) for role, found in roles.items() if found}
         persistent = self._persistent()
         return entries | {Watched.PERSISTENT: persistent} | self._printer() if persistent else {}
@@ -149,6 +154,21 @@ class _Search:
             for around in self._tables_of(printing)
             if all(slot in around for slot in _SLOTS[text].values())
         ]
+
+    def _makers(self) -> set[int]:
+        """Return the functions that make a MicroAllocator, and their callers: Create() and Create() in an arena.
+
+        Each that makes one loads where the functions of its table begin, or the table, whose two words come before.
+        """
+        variables = {one + self._bit for one in self._printing(_VARIABLES)}
+        held, begins = dict(self._words()), set()
+        for address in [at for at, value in held.items() if value in variables]:
+            while self._is_code(held.get(address - 4, 0)):
+                address -= 4
+            begins |= {address, address - _BEFORE_TABLE}
+        made_by = self._in_code(partial(loads, values=begins, is_arm=self._is_arm))
+        makers = set(self._around(load.address for load in made_by))
+        return makers | set(self._around(jump.where for jump in self._calls if jump.target in makers))
 
     def _tables_of(self, functions: set[int]) -> Iterator[Mapping[int, int]]:
         """Yield the functions beside one of ``functions`` in each table that holds it, by their distance from it."""

@@ -36,7 +36,6 @@ _MEMORY = 6 << 30
 
 
 def main() -> int:
-    """Execute, and write."""
     path, settings, *lifeline = sys.argv[1], json.loads(sys.argv[2]), *map(int, sys.argv[3:])
     for number in lifeline:
         threading.Thread(target=_end_with_starter, args=(number,), daemon=True).start()

@@ -138,7 +138,6 @@ class XtensaMachine(GdbMachine):
         return _GROUP * (window_of_call(self.read(address - CALL_BYTES, CALL_BYTES)) or 0)
 
     def get(self, register: str) -> int:
-        """Return a register."""
         if register == "pc":
             return self._word(0)
         if register == "sp":
@@ -197,12 +196,10 @@ class XtensaMachine(GdbMachine):
     # -- snapshots ------------------------------------------------------------------------------------------------
 
     def save(self) -> Snapshot:
-        """Return the state."""
         memory = {span.start: self._monitor.memory(span.start, span.end - span.start) for span in self._kept}
         return Snapshot(bytes(self._registers()), {}, memory)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a state."""
         if self._is_gone:
             self.close()
             self._launch()

@@ -114,7 +114,6 @@ class ArenaStores:
     def _behind(
         self, at: int, state: _State, call: CallSite | None, stores: Mapping[int, ArenaStore]
     ) -> frozenset[_State]:
-        """Return the states behind an instruction."""
         if at in stores and state == _MADE:
             state = stores[at]
         if at in self._makers:
@@ -144,7 +143,6 @@ class ArenaStores:
                     yield call.site, ArenaStore(self._arena.start, name, through)
 
     def _does_store(self, function: Function, arguments: list[Value | None], depth: int) -> bool:
-        """Whether a function may store to what it is passed."""
         read = self._facts(function).following
         return not depth or not read or any(self._stores_of(function, dict(enumerate(arguments)), depth - 1))
 

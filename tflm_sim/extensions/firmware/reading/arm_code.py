@@ -88,8 +88,12 @@ def _is_shifted(instruction: Any) -> bool:
 
 
 def _push(instruction: Any, name: str, registers: list[Any]) -> list[step.Step]:
+    return _pushed(registers, 4 * len(registers))
+
+
+def _pushed(registers: list[Any], size: int) -> list[step.Step]:
     stored = (step.Store("sp", 4 * i, 4, register) for i, register in enumerate(registers))
-    return [step.SetTo("sp", "sp", -4 * len(registers)), *stored]
+    return [step.SetTo("sp", "sp", -size), *stored]
 
 
 def _pop(instruction: Any, name: str, registers: list[Any]) -> list[step.Step]:
@@ -107,6 +111,8 @@ def _vectors(instruction: Any, name: str, registers: list[Any]) -> list[step.Ste
 
 def _word(instruction: Any, name: str, operands: list[Any]) -> list[step.Step] | None:
     match operands:
+        case [register, step.InMemory("sp", below)] if instruction.writeback and name == "str":
+            return _pushed([register], -below)
         case [str(register), step.InMemory() as place]:
             return _access(instruction, name, register, place)
     return None
@@ -114,6 +120,8 @@ def _word(instruction: Any, name: str, operands: list[Any]) -> list[step.Step] |
 
 def _two_words(instruction: Any, name: str, operands: list[Any]) -> list[step.Step] | None:
     match operands:
+        case [*registers, step.InMemory("sp", below)] if instruction.writeback and name == "strd":
+            return _pushed(registers, -below)
         case [str(first), str(second), step.InMemory() as place] if not instruction.writeback:
             above = place._replace(offset=place.offset + 4)
             kind = name[:3]

@@ -64,7 +64,6 @@ class CallGraph:
         return sorted(self.functions)
 
     def function_at(self, address: int) -> Function | None:
-        """Return the function that holds an address, None where none does."""
         index = bisect_right(self._starts, address) - 1
         if index < 0:
             return None
@@ -86,7 +85,6 @@ class CallGraph:
         return {target: tuple(sites) for target, sites in found.items()}
 
     def calling_functions(self, start: int) -> frozenset[int]:
-        """Return the starts of the functions that call the one at ``start``."""
         found = (self.function_at(site) for site in self.callers.get(start, ()))
         return frozenset(function.start for function in found if function is not None)
 

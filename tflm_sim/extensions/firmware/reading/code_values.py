@@ -18,6 +18,7 @@ that were loaded from one place at different times may differ, though they have 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -134,7 +135,6 @@ class _State:
         )
 
     def put(self, register: str, value: Value | None) -> None:
-        """Set a register's value."""
         if self.compared is not None and self.compared[0] == register:
             self.compared = None
         if value is None:
@@ -155,6 +155,7 @@ class CodeReader:
 
     def __init__(self, elf: Elf, decoder: Decoder, functions: Mapping[int, Function] | None = None) -> None:
         self._elf, self._decoder, self._functions = elf, decoder, functions or {}
+        self._starts = sorted(self._functions)
         self._returns: dict[int, bool] = {}
         self._convention: Convention = decoder.convention
         self._mask = (1 << 8 * self._convention.word) - 1
@@ -289,7 +290,7 @@ class CodeReader:
 
     def _call_site(self, state: _State, site: int, call: CallTo) -> CallSite:
         arguments = tuple(self._argument(state, i) for i in range(_MAX_ARGUMENTS))
-        through = self._value(state, call.register) if call.register else None
+        through = self._plus(self._value(state, call.register), call.offset) if call.register else None
         target = call.target
         if target is None and through is not None and not through.base:
             target = through.offset & ~self._convention.mode_bit
@@ -352,7 +353,6 @@ class CodeReader:
                 state.put(step.register, self._result(state, step))
 
     def _result(self, state: _State, step: SetTo | Sum | Shift | Or | Round | Load | Forget) -> Value | None:
-        """Return what a step puts into its register."""
         match step:
             case SetTo(_, source, offset):
                 return self._plus(self._value(state, source), offset)
@@ -423,8 +423,8 @@ class CodeReader:
 
     def _is_in_function(self, address: int) -> bool:
         """Whether an address lies in a function, whose constants stay when it is copied into RAM."""
-        start = max((start for start in self._functions if start <= address), default=None)
-        return start is not None and address < start + self._functions[start].size
+        before = bisect_right(self._starts, address)
+        return before > 0 and address < self._starts[before - 1] + self._functions[self._starts[before - 1]].size
 
     def _section(self, address: int, size: int) -> Section | None:
         return next((s for s in self._sections if s.address <= address and address + size <= s.address + s.size), None)

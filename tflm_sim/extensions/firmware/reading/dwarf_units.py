@@ -147,7 +147,6 @@ class Units:
         self._starts: list[int] = []
 
     def data(self, unit: Unit) -> bytes:
-        """Return the section that a unit lies in."""
         return self.sections.types if unit.in_types else self.sections.info
 
     def all(self) -> Iterator[Unit]:
@@ -321,7 +320,6 @@ class Units:
         return self._value(unit, data, at, actual, 0)
 
     def text(self, unit: Unit, value: tuple[int, int] | None) -> str:
-        """Return the string that a value means, "" for none."""
         if value is None:
             return ""
         form, number = value

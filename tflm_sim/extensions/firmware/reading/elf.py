@@ -187,7 +187,6 @@ class Elf:
 
     @cached_property
     def segments(self) -> tuple[Segment, ...]:
-        """The segments that are loaded."""
         rows = self._rows(
             _SEGMENTS[self._class], self._segments_at, self._segment_count, self._segment_size, "the segment table"
         )

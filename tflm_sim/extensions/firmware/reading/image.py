@@ -117,7 +117,6 @@ def _image(data: bytes) -> Image:
 
 
 def _other_file(data: bytes) -> str:
-    """Return what a file is that is no firmware, "" for one that may be."""
     known = next((words for start, words in _OTHER_FILES.items() if data.startswith(start)), "")
     return known or ("a text file; name the linked program" if _is_text(data) else "")
 

@@ -48,7 +48,6 @@ class Requests(NamedTuple):
     scratch: int
 
     def plus(self, other: Requests) -> Requests:
-        """Return the sum."""
         return Requests(self.persistent + other.persistent, self.scratch + other.scratch)
 
     def is_within(self, other: Requests) -> bool:
@@ -56,7 +55,6 @@ class Requests(NamedTuple):
         return self.persistent <= other.persistent and self.scratch <= other.scratch
 
     def most(self, other: Requests) -> Requests:
-        """Return the greater of each."""
         return Requests(max(self.persistent, other.persistent), max(self.scratch, other.scratch))
 
 
@@ -109,7 +107,6 @@ class _Kernel:
         self._elf, self._graph, self._reader, self._register = elf, graph, reader, register
 
     def requests(self) -> Requests:
-        """Return how often it asks."""
         word = self._elf.bits // 8
         asked: dict[int, set[int]] = {_PERSISTENT: set(), _SCRATCH: set()}
         work = [(function, _CONTEXT) for function in self._named()]

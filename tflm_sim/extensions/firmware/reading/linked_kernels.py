@@ -37,7 +37,6 @@ def operator_of(name: str) -> str | None:
 
 
 def registering_functions(graph: CallGraph) -> Iterator[tuple[str, Function]]:
-    """Yield each function that registers an operator."""
     for function in graph.functions.values():
         names = (plain_name(name) for name in function.names if "Register_" in name)
         operator = next(filter(None, map(operator_of, names)), None)

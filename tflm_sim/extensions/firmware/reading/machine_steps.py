@@ -106,10 +106,11 @@ class Branch(NamedTuple):
 
 
 class CallTo(NamedTuple):
-    """A call: of an address, or of what a register holds; None for a target that is not said."""
+    """A call: of an address, or of what a register holds and an offset; None for a target that is not said."""
 
     target: int | None
     register: str = ""
+    offset: int = 0
 
 
 class ConditionalStep(NamedTuple):

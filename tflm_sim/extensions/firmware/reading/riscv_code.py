@@ -79,6 +79,10 @@ def _jump(instruction: Any, name: str, operands: list[Any]) -> list[step.Step] |
             return None
         case ("jalr", [str(register)]):
             return [step.CallTo(None, register)]
+        case ("jalr", ["ra", str(base), int(offset)]):
+            return [step.CallTo(None, base, offset)]
+        case ("jalr", ["zero", str(base), int(offset)]):
+            return [step.CallTo(None, base, offset), step.Branch(None, False)]
         case ("jalr", _):
             return [step.CallTo(None)]
         case ("j", [int(offset)]):

@@ -72,7 +72,6 @@ class Snapshots:
 
     @property
     def has_structs(self) -> bool:
-        """Whether structs were measured."""
         return bool(self.measured)
 
     def allow(self, runtime: Runtime) -> bool:

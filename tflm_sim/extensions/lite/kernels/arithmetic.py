@@ -99,7 +99,6 @@ def _check_shifts(call: PrepareCall, powers: list[int]) -> None:
 
 
 def squared_difference(call: PrepareCall) -> None:
-    """SQUARED_DIFFERENCE."""
     one, other, output = call.operands(2)
     call.same_type(one, other, "input1", "input2")
     output.type = one.type

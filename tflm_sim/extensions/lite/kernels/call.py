@@ -77,7 +77,6 @@ class PrepareCall(KernelChecks):
 
     @property
     def is_optimized(self) -> bool:
-        """Whether the optimized kernels are registered."""
         return self.kernels == OPTIMIZED
 
     @property

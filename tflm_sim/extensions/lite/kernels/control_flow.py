@@ -226,7 +226,6 @@ def read_variable(call: PrepareCall) -> None:
 
 
 def assign_variable(call: PrepareCall) -> None:
-    """ASSIGN_VARIABLE."""
     call.counts(2, 0)
     _check_handle(call, call.input(0))
 
@@ -252,14 +251,12 @@ def hashtable(call: PrepareCall) -> None:
 
 
 def hashtable_find(call: PrepareCall) -> None:
-    """HASHTABLE_FIND."""
     call.counts(3)
     _check_table(call)
     call.resize(call.output(), call.input(1).shape)
 
 
 def hashtable_import(call: PrepareCall) -> None:
-    """HASHTABLE_IMPORT."""
     call.counts(3, 0)
     _check_table(call)
     keys, values = call.input(1), call.input(2)
@@ -267,7 +264,6 @@ def hashtable_import(call: PrepareCall) -> None:
 
 
 def hashtable_size(call: PrepareCall) -> None:
-    """HASHTABLE_SIZE."""
     call.counts(1)
     _check_table(call)
     call.resize(call.output(), (1,))

@@ -54,7 +54,6 @@ _QUANTIZED: dict[int, tuple[TensorType, ...]] = {
 
 
 def quantize(call: PrepareCall) -> None:
-    """QUANTIZE."""
     value, output = call.operands(1)
     call.affine(output, "output")
     if value.type not in _QUANTIZED:
@@ -66,7 +65,6 @@ def quantize(call: PrepareCall) -> None:
 
 
 def fake_quant(call: PrepareCall) -> None:
-    """FAKE_QUANT."""
     call.counts(1)
     if call.option("narrow_range"):
         raise call.failure(

@@ -60,7 +60,6 @@ def _ensure_positive(call: PrepareCall, *names: tuple[str, int]) -> None:
 
 
 def convolution(call: PrepareCall) -> None:
-    """CONV_2D."""
     has_bias = call.input_count == 3
     call.ensure(has_bias or call.input_count == 2, "has_bias || node->inputs->size == 2")
     call.ensure_eq(call.output_count, 1, "node->outputs->size")
@@ -234,7 +233,6 @@ def _check_depthwise_types(
 
 
 def depthwise_convolution(call: PrepareCall) -> None:
-    """DEPTHWISE_CONV_2D."""
     has_bias = call.input_count == 3
     call.ensure(has_bias or call.input_count == 2, "has_bias || NumInputs(node) == 2")
     value, weights = call.input(0), call.input(1)

@@ -40,11 +40,10 @@ def detection_postprocess(call: PrepareCall) -> None:
             call.subgraph.reports.append(failure.device_message)
     call.take(first, first + 1)
     call.temporary(first, t.FLOAT32, (boxes.shape[1], _COORDINATES))
-    call.temporary(first + 1, t.FLOAT32, classes.shape[1:3])
+    call.temporary(first + 1, t.FLOAT32, (classes.shape[1], classes.shape[2]))  # There may be none: it is an output.
 
 
 def mfcc(call: PrepareCall) -> None:
-    """Mfcc."""
     wave, rate, output = call.operands(2)
     call.rank(wave, 3, "input_wav")
     call.ensure_eq(rate.elements, 1, "NumElements(input_rate)")

@@ -25,7 +25,6 @@ _PER_CHANNEL_WEIGHTS = f"({' || '.join(f'filter->type == kTfLiteInt{bits}' for b
 
 
 def fully_connected(call: PrepareCall) -> None:
-    """FULLY_CONNECTED."""
     first = call.reserve(6)
     weights, value = call.input(1), call.input(0)
     is_hybrid = value.type == t.FLOAT32 and weights.type in _NARROW
@@ -226,7 +225,6 @@ def _check_products(call: PrepareCall, left: TfLiteTensor, right: TfLiteTensor, 
 
 
 def svdf(call: PrepareCall) -> None:
-    """SVDF."""
     first = call.reserve(6)
     call.ensure_eq(call.output_count, 1, "node->outputs->size")
     call.ensure_eq(call.input_count, 5, "node->inputs->size")
@@ -268,10 +266,11 @@ def is_hybrid_op(value: TfLiteTensor, weights: TfLiteTensor) -> bool:
 
 
 def embedding_lookup(call: PrepareCall) -> None:
-    """EMBEDDING_LOOKUP."""
-    lookup, value, output = call.operands(2)
+    call.counts(2)
+    lookup = call.input(0)
     call.rank(lookup, 1, "lookup")
     call.is_c_type(lookup, t.INT32, "lookup")
+    value, output = call.input(1), call.output()
     call.ensure(value.rank >= 2, "NumDimensions(value) >= 2")
     if value.quantization is not None:
         _check_embedding(call, value, output)
@@ -311,7 +310,6 @@ def embedding_lookup_sparse(call: PrepareCall) -> None:
 
 
 def hashtable_lookup(call: PrepareCall) -> None:
-    """HASHTABLE_LOOKUP."""
     call.counts(3, 2)
     lookup = call.input(0)
     call.rank(lookup, 1, "lookup")
@@ -334,7 +332,6 @@ def hashtable_lookup(call: PrepareCall) -> None:
 
 
 def lsh_projection(call: PrepareCall) -> None:
-    """LSH_PROJECTION."""
     call.ensure(call.input_count in (2, 3), "NumInputs(node) == 2 || NumInputs(node) == 3")
     call.ensure_eq(call.output_count, 1, "NumOutputs(node)")
     hashes = call.input(0)
@@ -373,9 +370,10 @@ def random(call: PrepareCall) -> None:
 
 
 def multinomial(call: PrepareCall) -> None:
-    """MULTINOMIAL."""
-    logits, samples, output = call.operands(2, number=2)
+    call.counts(2, number=2)
+    logits = call.input(0)
     call.ensure(logits.type == t.FLOAT32, "logits->type == kTfLiteFloat32")
+    samples, output = call.input(1), call.output()
     call.is_c_type(samples, t.INT32, "num_samples")
     if logits.is_known and samples.is_known:
         call.resize(output, (logits.shape[0], values_of(samples)[0]))

@@ -121,8 +121,8 @@ softmax = activation(_SOFTMAX, _check_softmax)
 log_softmax = activation(6, _check_log_softmax)
 
 
-def gelu(call: PrepareCall) -> None:
-    """GELU looks at its tensors before it counts them."""
+def elu(call: PrepareCall) -> None:
+    """ELU and GELU look at their tensors before they count them."""
     call.input(0), call.output()
     same_shape(call)
 
@@ -230,7 +230,6 @@ def floating(call: PrepareCall) -> None:
 
 
 def cumsum(call: PrepareCall) -> None:
-    """CUMSUM."""
     value, axis, output = call.operands(2)
     call.one_of(value.type, (t.INT32, t.FLOAT32, t.INT64), "input->type")
     call.is_c_type(axis, t.INT32, "axis")
@@ -240,7 +239,6 @@ def cumsum(call: PrepareCall) -> None:
 
 
 def l2_normalization(call: PrepareCall) -> None:
-    """L2_NORMALIZATION."""
     value, output = call.operands(1)
     call.ensure(value.rank >= 1, "NumDimensions(input) >= 1")
     call.one_of(output.type, (t.FLOAT32, t.UINT8, t.INT8), "output->type")
@@ -253,7 +251,6 @@ def l2_normalization(call: PrepareCall) -> None:
 
 
 def local_response_normalization(call: PrepareCall) -> None:
-    """LOCAL_RESPONSE_NORMALIZATION."""
     value, output = call.operands(1)
     call.rank(value, 4, "input")
     call.is_type(output, t.FLOAT32, "output")
@@ -274,7 +271,6 @@ def atan2(call: PrepareCall) -> None:
 
 
 def sign(call: PrepareCall) -> None:
-    """SIGN."""
     call.ensure_eq(call.input_count, 1, "tflite::NumInputs(node)")
     value, output = call.input(0), call.output()
     call.same_type(value, output)
@@ -302,7 +298,6 @@ def complex_part(call: PrepareCall) -> None:
 
 
 def bucketize(call: PrepareCall) -> None:
-    """BUCKETIZE."""
     call.counts(1)
     boundaries = call.option("boundaries", ())
     if list(boundaries) != sorted(boundaries):
@@ -343,7 +338,6 @@ def stablehlo_binary(call: PrepareCall) -> None:
 
 
 def stablehlo_shift_left(call: PrepareCall) -> None:
-    """STABLEHLO_SHIFT_LEFT."""
     one, other, output = call.operands(2)
     call.same_type(one, other, "input1", "input2")
     output.type = one.type

@@ -90,7 +90,6 @@ def _concatenated(values: list[TfLiteTensor], axis: int) -> list[float]:
 
 
 def pack(call: PrepareCall) -> None:
-    """PACK."""
     count = call.option("values_count")
     call.ensure_eq(call.input_count, count, "NumInputs(node)", "data->values_count")
     call.ensure_eq(call.output_count, 1, "NumOutputs(node)")
@@ -103,8 +102,9 @@ def pack(call: PrepareCall) -> None:
         (t.INT32, t.FLOAT32, t.UINT8, t.UINT32, t.INT8, t.INT16, t.INT64),
         "Type '{}' is not supported by pack.",
     )
-    values = [call.input(place) for place in range(count)]
-    for value in values[1:]:
+    values = [first]
+    for place in range(1, count):
+        values.append(value := call.input(place))
         call.ensure(first.shape == value.shape, "HaveSameShapes(input0, input)")
         call.same_type(first, value, "input0", "input")
     output = call.output()
@@ -125,7 +125,6 @@ def is_short(value: int) -> bool:
 
 
 def unpack(call: PrepareCall) -> None:
-    """UNPACK."""
     count = call.option("num")
     call.ensure_eq(call.input_count, 1, "NumInputs(node)")
     call.ensure_eq(call.output_count, count, "NumOutputs(node)", "data->num")

@@ -47,8 +47,7 @@ def _full_lstm(call: PrepareCall, *, is_sequence: bool) -> None:
     call.ensure(value.rank > 1, "input->dims->size > 1")
     steps_first = is_sequence and bool(call.option("time_major"))
     batch, depth = value.shape[int(steps_first)], value.shape[1 + is_sequence]
-    to_output, recurrent = call.input(LSTM["input_to_output_weights"]), call.input(LSTM["recurrent_to_output_weights"])
-    cells, outputs = _lstm_sizes(call, depth, to_output, recurrent, is_sequence=is_sequence)
+    cells, outputs = _lstm_sizes(call, depth, is_sequence=is_sequence)
     check_weights(call, (depth, outputs, cells), has_layer_norm=has_layer_norm, is_integer=is_integer)
     output_state, cell_state = (state_of(call, LSTM[name], name) for name in ("output_state", "cell_state"))
     left = "static_cast<int64_t>(n_batch) * n_"
@@ -60,7 +59,9 @@ def _full_lstm(call: PrepareCall, *, is_sequence: bool) -> None:
         text = " || ".join(f"num_intermediate_tensors == {one}" for one in allowed)
         call.ensure(len(call.node.intermediates) in allowed, text)
         tell_quantization(call, cell_state, has_layer_norm=has_layer_norm)
-    layer = _Layer(value, to_output, (output_state, cell_state), batch, cells, outputs)
+    layer = _Layer(
+        value, call.input(LSTM["input_to_output_weights"]), (output_state, cell_state), batch, cells, outputs
+    )
     _place_lstm(call, first, layer, is_sequence=is_sequence)
 
 
@@ -110,13 +111,13 @@ def _check_lstm_counts(call: PrepareCall, *, is_sequence: bool) -> None:
         call.ensure_eq(call.output_count, 1, "node->outputs->size")
 
 
-def _lstm_sizes(
-    call: PrepareCall, depth: int, to_output: TfLiteTensor, recurrent: TfLiteTensor, *, is_sequence: bool
-) -> tuple[int, int]:
+def _lstm_sizes(call: PrepareCall, depth: int, *, is_sequence: bool) -> tuple[int, int]:
     """Return the cells and the outputs, from the weights of the output gate."""
+    to_output = call.input(LSTM["input_to_output_weights"])
     cells = to_output.shape[0]
     call.dims_size(2, input_to_output_weights=to_output)
     call.ensure_eq(to_output.shape[1], depth, "input_to_output_weights->dims->data[1]", "n_input")
+    recurrent = call.input(LSTM["recurrent_to_output_weights"])
     is_diagonal = is_sequence and recurrent.rank == 1
     if not is_diagonal:
         call.dims_size(2, recurrent_to_output_weights=recurrent)

@@ -36,7 +36,7 @@ def pad(call: PrepareCall) -> None:
         call.dynamic(output)
         return
     call.ensure_eq(paddings.shape[0], value.rank, rows, "op_context.dims")
-    pads = values_of(paddings)
+    pads = values_of(paddings, t.UINT8 if paddings.type == t.BOOL else None)  # A byte that is no bool is a number.
     message = "INT64 padding overflow. Only support value between INT32_MIN and INT32_MAX."
     call.ensure_msg(all(-MAX_INT - 1 <= size <= MAX_INT for size in pads), message)
     call.ensure_msg(min(pads, default=0) >= 0, "Pad value has to be greater than equal to 0.")
@@ -98,7 +98,6 @@ def reverse(call: PrepareCall) -> None:
 
 
 def reverse_sequence(call: PrepareCall) -> None:
-    """REVERSE_SEQUENCE."""
     value, lengths, output = call.operands(2)
     call.rank(lengths, 1, "seq_lengths")
     call.ensure_supported(
@@ -122,10 +121,15 @@ def space_to_batch(call: PrepareCall) -> None:
     for place, size in enumerate(blocks):
         final = value.shape[place + 1] + pads[2 * place] + pads[2 * place + 1]
         call.ensure(size != 0, "block_shape[dim] != 0")
-        call.ensure_eq(final % size, 0, "final_dim_size % block_shape[dim]")
-        shape[place + 1] = final // size
+        shape[place + 1] = quotient = _truncated(final, size)
+        call.ensure_eq(final - quotient * size, 0, "final_dim_size % block_shape[dim]")
         batch *= size
     call.resize(output, [batch, *shape[1:]])
+
+
+def _truncated(number: int, divisor: int) -> int:
+    """Return the quotient of C, which is nearer to 0; the remainder has the number's sign."""
+    return abs(number) // abs(divisor) * (1 if (number < 0) == (divisor < 0) else -1)
 
 
 def batch_to_space(call: PrepareCall) -> None:
@@ -140,8 +144,7 @@ def batch_to_space(call: PrepareCall) -> None:
     shape, batch = list(value.shape), value.shape[0]
     for place, size in enumerate(blocks):
         call.ensure(size != 0, "block_shape[dim] != 0")
-        # C's quotient is truncated, and its remainder has the sign of the batch.
-        quotient = abs(batch) // abs(size) * (1 if (batch < 0) == (size < 0) else -1)
+        quotient = _truncated(batch, size)
         call.ensure_eq(batch - quotient * size, 0, "output_batch_size % block_shape[dim]")
         batch = quotient
         shape[place + 1] = value.shape[place + 1] * size - cuts[2 * place] - cuts[2 * place + 1]
@@ -182,7 +185,6 @@ def _image_in_blocks(call: PrepareCall) -> tuple[Shape, int, TfLiteTensor]:
 
 
 def space_to_depth(call: PrepareCall) -> None:
-    """SPACE_TO_DEPTH."""
     (batch, height, width, depth), size, output = _image_in_blocks(call)
     call.ensure_eq(height, height // size * size, "input_height", "output_height * block_size")
     call.ensure_eq(width, width // size * size, "input_width", "output_width * block_size")
@@ -190,7 +192,6 @@ def space_to_depth(call: PrepareCall) -> None:
 
 
 def depth_to_space(call: PrepareCall) -> None:
-    """DEPTH_TO_SPACE."""
     (batch, height, width, depth), size, output = _image_in_blocks(call)
     channels = depth // size // size
     call.ensure_eq(depth, channels * size * size, "input_channels", "output_channels * block_size * block_size")

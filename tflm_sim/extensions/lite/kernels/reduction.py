@@ -27,7 +27,6 @@ _ACCUMULATORS: dict[int, int] = {
 
 
 def reduce_simple(call: PrepareCall) -> None:
-    """REDUCE_MAX and REDUCE_MIN."""
     value, axis, output = call.operands(2)
     first = call.reserve(4)
     call.is_type(axis, t.INT32, "op_context.axis")

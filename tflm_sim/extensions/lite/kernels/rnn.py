@@ -15,7 +15,6 @@ _PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
 
 
 def rnn(call: PrepareCall) -> None:
-    """RNN."""
     first = call.reserve(6)
     value, weights, hidden = _rnn_operands(call)
     batch, units = value.shape[0], weights.shape[0]
@@ -32,8 +31,9 @@ def sequence_rnn(call: PrepareCall) -> None:
     first = call.reserve(6)
     value, weights, hidden = _rnn_operands(call)
     ranks = zip(("input", "input_weights", "recurrent_weights", "bias", "hidden_state"), (3, 2, 2, 1, 2), strict=True)
-    for place, (name, rank) in enumerate(ranks):
-        call.ensure_eq(call.input(place).rank, rank, f"NumDimensions({name})")
+    tensors = [call.input(place) for place in range(5)]
+    for tensor, (name, rank) in zip(tensors, ranks, strict=True):
+        call.ensure_eq(tensor.rank, rank, f"NumDimensions({name})")
     batch, units = value.shape[1 if call.option("time_major") else 0], weights.shape[0]
     call.ensure_eq(value.shape[2], weights.shape[1], "rnn_dims.input_size", "input_weights->dims->data[1]")
     _check_rnn_weights(call)

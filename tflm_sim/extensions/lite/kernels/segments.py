@@ -7,6 +7,7 @@ Source: tflite/kernels/{unique,segment_sum,unsorted_segment,sparse_to_dense,dila
 from __future__ import annotations
 
 from itertools import pairwise
+from math import prod
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.extensions.lite.graph_info import NO_TYPE, TfLiteTensor
@@ -33,7 +34,6 @@ def unique(call: PrepareCall) -> None:
 
 
 def segment_sum(call: PrepareCall) -> None:
-    """SEGMENT_SUM."""
     data, segments, output = call.operands(2)
     call.one_of(data.type, (t.INT32, t.FLOAT32), "data->type")
     call.is_c_type(segments, t.INT32, "segment_ids")
@@ -73,7 +73,6 @@ def unsorted_segment(call: PrepareCall) -> None:
 
 
 def sparse_to_dense(call: PrepareCall) -> None:
-    """SPARSE_TO_DENSE."""
     call.counts(4)
     indices, shape, values, default = (call.input(place) for place in range(4))
     call.ensure(indices.rank < 3, "NumDimensions(indices) < 3")
@@ -102,7 +101,6 @@ def sparse_to_dense(call: PrepareCall) -> None:
 
 
 def dynamic_update_slice(call: PrepareCall) -> None:
-    """DYNAMIC_UPDATE_SLICE."""
     value, update, start, output = call.input(0), call.input(1), call.input(2), call.output()
     call.ensure(start.rank == 1, "NumDimensions(start_indices) == 1")
     call.ensure(start.shape[0] == value.rank, "SizeOfDimension(start_indices, 0) == NumDimensions(operand)")
@@ -117,7 +115,6 @@ def dynamic_update_slice(call: PrepareCall) -> None:
 
 
 def dilate(call: PrepareCall) -> None:
-    """DILATE."""
     call.ensure_eq(call.input_count, 3, "NumInputs(node)", "DilationContext::kNumInputTensors")
     call.ensure_eq(call.output_count, 1, "NumOutputs(node)", "DilationContext::kNumOutputTensors")
     value, dilations, padding, output = call.input(0), call.input(1), call.input(2), call.output()
@@ -158,7 +155,6 @@ _SCATTERED = ("STABLEHLO_ADD", "STABLEHLO_MULTIPLY", "STABLEHLO_MAXIMUM", "STABL
 
 
 def stablehlo_scatter(call: PrepareCall) -> None:
-    """STABLEHLO_SCATTER."""
     call.counts(3)
     value, indices, updates = call.input(0), call.input(1), call.input(2)
     _check_index_type(call, indices)
@@ -188,6 +184,8 @@ def stablehlo_pad(call: PrepareCall) -> None:
     """STABLEHLO_PAD: where one dimension disappears, all do."""
     value, padding = call.input(0), call.input(1)
     call.ensure(value.type == padding.type, "input_tensor->type == padding_value_tensor->type")
+    is_counted = min(padding.shape, default=0) >= 0 and prod(padding.shape) <= MAX_INT
+    call.ensure_msg(is_counted, "StableHLO Pad padding value size overflowed.")
     call.ensure_eq(padding.elements, 1, "padding_value_count")
     try:
         element_size(value.type)
@@ -233,7 +231,6 @@ _MAX_WINDOWED_RANK = 6
 
 
 def reduce_window(call: PrepareCall) -> None:
-    """REDUCE_WINDOW."""
     value, output = _check_windows(call, 5, 2)
     rows = [values_of(call.input(place)) for place in (2, 3, 4)]
     call.resize(output, _windows(value.shape, *rows))
@@ -270,7 +267,6 @@ _GATHERED = (t.BFLOAT16, t.FLOAT16, t.FLOAT32, t.UINT8, t.INT8, t.INT16, t.INT64
 
 
 def gather_nd(call: PrepareCall) -> None:
-    """GATHER_ND."""
     value, indices, output = call.operands(2)
     call.ensure_supported(value.type, _GATHERED, "Params of type '{}' are not supported by gather_nd.")
     call.ensure_supported(indices.type, (*_INDICES, t.INT16), "Indices of type '{}' are not supported by gather_nd.")
@@ -286,7 +282,6 @@ def gather_nd(call: PrepareCall) -> None:
 
 
 def scatter_nd(call: PrepareCall) -> None:
-    """SCATTER_ND."""
     call.counts(3)
     indices, updates, shape = call.input(0), call.input(1), call.input(2)
     call.ensure_supported(

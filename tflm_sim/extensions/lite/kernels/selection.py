@@ -159,7 +159,6 @@ def _gathered(value: TfLiteTensor, positions: TfLiteTensor, axis: int, batch: in
 
 
 def arg_min_max(call: PrepareCall) -> None:
-    """ARG_MAX and ARG_MIN."""
     value, axis, output = call.operands(2)
     call.ensure_eq(axis.elements, 1, "NumElements(axis)")
     call.one_of(axis.type, _INDICES, "axis->type")
@@ -182,7 +181,6 @@ def arg_min_max(call: PrepareCall) -> None:
 
 
 def top_k(call: PrepareCall) -> None:
-    """TOPK_V2."""
     call.counts(2, 2)
     value, best = call.input(0), call.output(0)
     call.same_type(value, best, "input", "output_values")
@@ -201,7 +199,6 @@ def top_k(call: PrepareCall) -> None:
 
 
 def one_hot(call: PrepareCall) -> None:
-    """ONE_HOT."""
     call.counts(4)
     indices, depth, on, off = (call.input(place) for place in range(4))
     output, axis = call.output(), call.option("axis")

@@ -24,6 +24,8 @@ def _reshape_now(call: PrepareCall, value: TfLiteTensor, shape: TfLiteTensor | N
         output.free(AllocationType.PERSISTENT_RO)
     call.resize(output, _resolved(call, value, _requested_shape(call, shape)))
     if value.is_known and output.data is not None and value.data is not None:
+        if len(value.data) > output.size:
+            raise IndexError("the kernel writes past the end of an output of another type")
         output.data = bytearray(value.data[: output.size])
 
 
@@ -95,7 +97,6 @@ def squeeze(call: PrepareCall) -> None:
 
 
 def expand_dims(call: PrepareCall) -> None:
-    """EXPAND_DIMS."""
     value, axis, output = call.operands(2)
     output.type = value.type
     call.ensure_double_eq(value.scale, output.scale, "input->params.scale", "output->params.scale")
@@ -133,7 +134,6 @@ def rank_of(call: PrepareCall) -> None:
 
 
 def fill(call: PrepareCall) -> None:
-    """FILL."""
     dims, value, output = call.operands(2)
     call.rank(dims, 1, "dims")
     call.one_of(dims.type, (t.INT32, t.INT64), "dtype")
@@ -190,7 +190,6 @@ def _tiled_size(call: PrepareCall, size: int, times: int) -> int:
 
 
 def tile(call: PrepareCall) -> None:
-    """TILE."""
     call.counts(2)
     value, output = call.input(0), call.output()
     call.same_type(value, output)
@@ -219,7 +218,6 @@ def tile(call: PrepareCall) -> None:
 
 
 def transpose(call: PrepareCall) -> None:
-    """TRANSPOSE."""
     call.counts(2)
     value, output = call.input(0), call.output()
     call.ensure_msg(value.rank <= 8, "Transpose op only supports 1D-8D input arrays.")
@@ -237,7 +235,6 @@ def transpose(call: PrepareCall) -> None:
 
 
 def matrix_diag(call: PrepareCall) -> None:
-    """MATRIX_DIAG."""
     value, output = call.operands(1)
     call.ensure(value.rank >= 1, "input_dims_size >= 1")
     output.type = value.type
@@ -245,7 +242,6 @@ def matrix_diag(call: PrepareCall) -> None:
 
 
 def matrix_set_diag(call: PrepareCall) -> None:
-    """MATRIX_SET_DIAG."""
     call.counts(2)
     value, output = call.input(0), call.output()
     call.ensure(value.rank >= 2, "input_dims_size >= 2")
@@ -254,7 +250,6 @@ def matrix_set_diag(call: PrepareCall) -> None:
 
 
 def broadcast_to(call: PrepareCall) -> None:
-    """BROADCAST_TO."""
     call.ensure(call.input_count == 2, "NumInputs(node) == 2")
     call.ensure_eq(call.output_count, 1, "NumOutputs(node)")
     value, shape, output = call.input(0), call.input(1), call.output()

@@ -73,9 +73,8 @@ def _rows(prepare: Prepare, source: str, ops: str) -> dict[str, Preparation]:
 
 BUILTINS: dict[str, Preparation] = {
     **_rows(elementwise.relu, "activations.cc", "RELU RELU_N1_TO_1 RELU_0_TO_1 RELU6"),
-    **_rows(elementwise.same_shape, "activations.cc", "ELU"),
+    **_rows(elementwise.elu, "activations.cc", "ELU GELU"),
     **_rows(elementwise.hard_swish, "activations.cc", "HARD_SWISH"),
-    **_rows(elementwise.gelu, "activations.cc", "GELU"),
     **_rows(elementwise.leaky_relu, "activations.cc", "LEAKY_RELU"),
     **_rows(elementwise.tanh, "activations.cc", "TANH"),
     **_rows(elementwise.logistic, "activations.cc", "LOGISTIC"),

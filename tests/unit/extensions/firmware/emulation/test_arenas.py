@@ -29,13 +29,17 @@ def arm(machine: Callable[[str], Any]) -> Any:
     return one
 
 
-def arenas_in(arm: Any, *, objects: tuple[tuple[int, int], ...] = (), has_reporter_first: bool = False) -> Arenas:
+def arenas_in(
+    arm: Any, *, objects: tuple[tuple[int, int], ...] = (), has_reporter_first: bool = False, is_unnamed: bool = False
+) -> Arenas:
     """Return the arenas of a program with static objects at (address, size)."""
 
     def object_around(head: int, size: int) -> tuple[int, int] | None:
         return next((one for one in objects if one[0] <= head < one[0] + 16 and head + size == sum(one)), None)
 
-    program: Any = SimpleNamespace(object_around=object_around, has_reporter_first=has_reporter_first)
+    program: Any = SimpleNamespace(
+        object_around=object_around, has_reporter_first=has_reporter_first, is_unnamed=is_unnamed
+    )
     return Arenas(arm, program, keeps_points=False)
 
 
@@ -77,6 +81,28 @@ def test_what_was_given_and_what_is_made_belong_together(arm: Any, given: int | 
         arenas.give()
     call(arm, head, 0x100)
     arenas.create()
+    assert [seen(one) for one in arenas.made] == [found]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ((START, SIZE, 1), (START, SIZE, HEAD, True)),
+        ((0x300, 0x400, 0x500, START, SIZE, 0), (START, SIZE, HEAD, True)),  # of a constructor of an interpreter
+        ((START, SIZE + 1, 1), (HEAD, END - HEAD, HEAD, False)),  # an arena that ends elsewhere
+        ((0x300, 0x400, 0x500, 0x600, START, 0x10), (HEAD, END - HEAD, HEAD, False)),
+    ],
+)
+def test_without_names_an_arena_is_what_was_given_with_the_same_end(
+    arm: Any, arguments: tuple[int, ...], found: Any
+) -> None:
+    arenas = arenas_in(arm, is_unnamed=True)
+    arm.write_words(arm.get("sp"), *arguments[4:], 0)
+    call(arm, *arguments[:4])
+    arenas.give()
+    arm.write_words(OWNER + 4, HEAD, END, HEAD, END, HEAD)
+    call(arm, OWNER, 16, 16)
+    arenas.allocator(Watched.PERSISTENT, 0)
     assert [seen(one) for one in arenas.made] == [found]
 
 

@@ -13,6 +13,7 @@ from tflm_sim.extensions.firmware.emulation import follow
 from tflm_sim.extensions.firmware.emulation.follow import _size_found
 from tflm_sim.extensions.firmware.emulation.search import Trial, Unfinished
 from tflm_sim.extensions.firmware.emulation.seen import Arena, InvokeSeen, Result, StoreSeen
+from tflm_sim.extensions.firmware.emulation.stack_room import StackRoom
 
 ADDRESS = 0x2000_0000
 
@@ -140,6 +141,40 @@ def test_invoke_belongs_to_the_verdict(
 ) -> None:
     assert follow._invoke_works(invocation, is_own=True) == with_its_own
     assert follow._invoke_works(invocation, is_own=False)[0] is with_another_model
+
+
+@pytest.mark.parametrize(
+    ("is_unnamed", "says_failure", "works"), [(True, True, None), (True, False, True), (False, True, True)]
+)
+def test_a_program_that_says_that_it_failed_may_have_a_smaller_arena_where_no_symbol_says_how_large_it_is(
+    is_unnamed: bool, says_failure: bool, works: bool | None
+) -> None:
+    follower: Any = SimpleNamespace(
+        program=SimpleNamespace(is_unnamed=is_unnamed), says_failure=says_failure, ending="it ended with status 1",
+        misplacement=lambda place, results: "", has_other_model=False,
+    )  # fmt: skip
+    told = "it ended with status 1, and no symbol says whether the arena is as large as what is passed"
+    judged = follow._judged(follow._SizeFound(True, ""), follower, [], [])
+    assert judged == (works, "" if works else told)
+
+
+@pytest.mark.parametrize(
+    ("stack", "room", "said"),
+    [
+        (580, StackRoom("small_stack", 256, 56),
+         "AllocateTensors() uses 580 B of stack, for which small_stack of 256 B lacks 380 B"),
+        (200, StackRoom("small_stack", 256, 56), ""),
+        (201, StackRoom("small_stack", 256, 56),
+         "AllocateTensors() uses 201 B of stack, for which small_stack of 256 B lacks 1 B"),
+        (580, None, ""),
+        (None, StackRoom("small_stack", 256, 56), ""),
+    ],
+)  # fmt: skip
+def test_a_stack_that_is_too_small_is_why_a_program_crashes(
+    stack: int | None, room: StackRoom | None, said: str
+) -> None:
+    program: Any = SimpleNamespace(stack_room=lambda pointer, is_called: room)
+    assert follow._stack_lacks(program, [Result(0, stack=stack)], is_called=True) == said
 
 
 def test_memory_that_is_handed_out_twice_is_no_success(machine: Callable[[str], Any]) -> None:

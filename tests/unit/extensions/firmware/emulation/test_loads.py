@@ -98,6 +98,7 @@ def test_where_the_constants_of_thumb_code_lie() -> None:
         (True, "ead0", False),  # beq
         (True, "bde81041", False),  # ldmia.w sp!, {r4, r8, lr}
         (True, "3ff4e7af", False),  # beq.w
+        (True, "d4d4", True),  # what lld fills up with
         (True, "4746", False),  # mov r7, r8
         (True, "01df", False),  # svc 1
         (False, "0000", True),
@@ -113,7 +114,7 @@ def test_where_the_constants_of_thumb_code_lie() -> None:
         (False, "73001000", True),  # ebreak
         (False, "73002030", True),  # mret
         (False, "13000000", True),  # nop
-        (False, "e7804700", False),  # jalr ra, 4(a5)
+        (False, "e7804700", True),  # jalr ra, 4(a5)
         (False, "13051500", False),  # addi a0, a0, 1
         (False, "8297", False),  # c.jalr a5
         (False, "0505", False),  # c.addi a0, 1

@@ -93,6 +93,11 @@ def test_spare_memory_for_data_and_for_code_is_16_mib_that_the_program_does_not_
     assert (memory.spare, memory.spare_code) == ends
 
 
+def test_code_that_a_null_pointer_leads_to_lies_in_the_first_16_kib() -> None:
+    constant = (Span(0, 0x1000), Span(0x3FFF, 0x9000), Span(0x4000, 0x5000))
+    assert a_map(constant=constant).code_near_null == [Span(0, 0x1000), Span(0x3FFF, 0x4000)]
+
+
 def test_64_kib_are_cut_where_constants_begin_and_end() -> None:
     memory = a_map(constant=(Span(0x1_1000, 0x1_3000), Span(0x2_F000, 0x4_0000)))
     assert [*memory.pages(0x1_0000)] == [(0x1_0000, 0x1000, True), (0x1_1000, 0x2000, False), (0x1_3000, 0xD000, True)]

@@ -162,6 +162,20 @@ def test_a_store_is_outside_of_what_the_program_has(arm: Any, low: int, end: int
     assert (found.into, found.operator, found.code_address, found.times) == (into, None, 0x8000, 3)
 
 
+@pytest.mark.parametrize(
+    ("is_unnamed", "is_operators", "into"), [(False, False, "behind"), (True, True, "behind"), (True, False, "data")]
+)
+def test_what_is_stored_behind_the_arena_of_a_stripped_program_may_be_meant_for_another_object(
+    arm: Any, is_unnamed: bool, is_operators: bool, into: str
+) -> None:
+    stores = stores_of(arm, is_unnamed=is_unnamed)
+    stores.are_for(ObservedOperator(0, 0, "ADD", 0, None, None, None, ()))
+    seen = Stored(
+        asker=int(is_operators), code_address=0x8000, low=0x2000_2100, end=0x2000_2104, times=1, is_inside=True
+    )
+    assert stores._seen(seen).into == into
+
+
 @pytest.mark.parametrize("used", [0, 1, 1000, (1 << 18) - 512])
 def test_the_stack_that_a_function_used_is_what_is_not_painted_any_more(arm: Any, used: int) -> None:
     returned: list[Callable[[], None]] = []

@@ -57,12 +57,22 @@ def function(number: int, text: int, *, argument: int, away: int) -> bytes:
     return struct.pack("<14HI", *body, text)
 
 
-def program(*tables: dict[int, int], argument: int = 0, away: int = 2, printed: tuple[bytes, ...] = PRINTED) -> Any:
+def program(
+    *tables: dict[int, int],
+    argument: int = 0,
+    away: int = 2,
+    printed: tuple[bytes, ...] = PRINTED,
+    maker: int | None = None,
+    before: int = 0,
+) -> Any:
+    """Return a program; ``maker``: what loads an address so many bytes ``before`` the second table's first function."""
     texts, places = bytearray(b"\0"), []
     for text in printed:
         places.append(TEXTS + len(texts) if text else 0)
         texts += text + b"\0"
     places += [0] * (14 - len(places))
+    if maker is not None:
+        places[maker] = TABLES + 4 * (18 + 5) - before
     code = b"".join(function(n, text, argument=argument, away=away) for n, text in enumerate(places))
     main = [half for n, one in enumerate(CALLED) for half in call(place(MAIN) + 4 * n, place(one))]
     for where, target in ((16, place(INVOKE)), (20, place(MAIN) + 24)):  # The second stays in main().
@@ -108,6 +118,13 @@ ALL = {
 
 def test_functions_are_known_by_their_messages_and_by_their_places_beside_those() -> None:
     assert found(SINGLE_ARENA | {12: SHIFTED}, ALLOCATOR) == ALL
+
+
+@pytest.mark.parametrize("before", [0, 8])
+def test_what_loads_the_table_of_a_micro_allocator_makes_one_and_its_caller_may_be_given_the_arena(before: int) -> None:
+    by_role = found(SINGLE_ARENA | {12: MAIN}, ALLOCATOR, maker=SHIFTED, before=before)
+    assert by_role[Watched.CREATE_ALLOCATOR] == ((SHIFTED, 0), (MAIN, 0))
+    assert by_role[Watched.PERSISTENT] == ((PERSISTENT, 0),)
 
 
 def test_of_two_that_print_one_message_the_table_says_which_is_meant() -> None:

@@ -58,6 +58,8 @@ INSTRUCTIONS = [
     ("cortex-m4", "8889", [Load("r0", "r1", 12, 2)]),  # ldrh r0, [r1, #12]
     ("cortex-m4", "51f8040f", [Forget("r0"), Forget("r1")]),  # ldr r0, [r1, #4]!
     ("cortex-m4", "41f8040f", [Store("r1", None, 0, None), Forget("r1")]),  # str r0, [r1, #4]!
+    ("cortex-m4", "4df8088d", [SetTo("sp", "sp", -8), Store("sp", 0, 4, "r8")]),  # str r8, [sp, #-8]!
+    ("cortex-m4", "6de90445", [SetTo("sp", "sp", -16), Store("sp", 0, 4, "r4"), Store("sp", 4, 4, "r5")]),  # strd, !
     ("cortex-m4", "10b1", [Compare("r0", 0), Branch(0x8002 + 4 + 4, True, True)]),  # cbz r0, 0x800a
     ("cortex-m4", "10b9", [Compare("r0", 0), Branch(0x8002 + 4 + 4, True, False)]),  # cbnz r0, 0x800a
     ("riscv32", "37050020", [SetTo("a0", "", 0x20000 << 12)]),  # lui a0, 0x20000
@@ -69,6 +71,8 @@ INSTRUCTIONS = [
     ("riscv32", "11c1", [Compare("a0", 0), Branch(0x8002 + 4, True, True)]),  # beqz a0, 0x8006
     ("riscv32", "6300b500", [Compare(None, 0), Branch(0x8002, True, None)]),  # beq a0, a1, 0x8002
     ("riscv32", "ef008000", [CallTo(0x8002 + 8)]),  # jal 0x800a
+    ("riscv32", "e78000e1", [CallTo(None, "ra", -496)]),  # jalr ra, -496(ra)
+    ("riscv32", "67008326", [CallTo(None, "t1", 616), Branch(None, False)]),  # jalr zero, 616(t1)
     ("x86-64", "58", [Load("rax", "rsp", 0, 8), SetTo("rsp", "rsp", 8)]),  # pop rax
     ("x86-64", "50", [SetTo("rsp", "rsp", -8), Store("rsp", 0, 8, "rax")]),  # push rax
     ("x86-64", "6a05", [SetTo("rsp", "rsp", -8), SetTo("number", "", 5), Store("rsp", 0, 8, "number")]),  # push 5
