@@ -123,7 +123,7 @@ def test_targets_say_what_they_are_verified_against(capsys: pytest.CaptureFixtur
     assert rows["cortex-m55"]["verified_against"] == "../shared/golden/cm55_cmsis_nn"
     assert rows["x86_64-pip"]["verified_against"] == "../shared/upstream_moved/wheel-20261023.json"
     assert (rows["cortex-m85"]["verified_against"], rows["cortex-m85"]["proof"]) == (
-        "", "not measured; on cortex-m55 with the same structs: real TFLM, Cortex-M55 in QEMU"
+        "tests/golden/cortex_m_runs.json", "real TFLM in QEMU"
     )  # fmt: skip
 
 

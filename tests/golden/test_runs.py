@@ -11,10 +11,11 @@ makefile fetches: of that the size functions alone, for the instruction set, wit
 arena size by bisection.
 
 ``cortex_m_runs.json``, by preset and kernel library: TFLM 90b983c and CMSIS-NN 4ab83cc built from upstream's sources by
-GCC 12.2.1 for that core (with ``-fno-short-enums`` for the Cortex-M4 with int enums), TF_LITE_STATIC_MEMORY and
-KERNELS_OPTIMIZED_FOR_SPEED, with the 56 operators that most models have, run in QEMU 7.2: a Cortex-M0 for the M0+ (both
-execute Armv6-M), the core itself for the others. A byte below the smallest arena each run failed. Left out are models
-with other operators.
+GCC 12.2.1 for that core (with ``-fno-short-enums`` for the Cortex-M4 with int enums; by clang 16.0.6 for the
+Cortex-M85, which GCC 12 does not know), TF_LITE_STATIC_MEMORY and KERNELS_OPTIMIZED_FOR_SPEED, with the 56 operators
+that most models have, run in QEMU 7.2: a Cortex-M0 for the M0+ (both execute Armv6-M), a Cortex-M55 for the M85 (both
+execute Armv8.1-M with MVE), the core itself for the others. A byte below the smallest arena each run failed. Left out
+are models with other operators.
 
 ``esp_runs.json``, by release of esp-tflite-micro, implementation and version of ESP-NN: built from the component's
 sources with ``g++ -m32 -malign-double`` (the layout rules of Xtensa and RISC-V), TF_LITE_STATIC_MEMORY and

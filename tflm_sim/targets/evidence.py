@@ -6,7 +6,7 @@ Beside that, :func:`evidence` names the row that comes nearest: of another core,
 
     core         kernels                   TFLM
     cortex-m4    cmsis_nn@4ab83cc (dsp)    90b983c2b             measured: real TFLM, Cortex-M4 in QEMU
-    cortex-m85   cmsis_nn@4ab83cc (mve)    90b983c2b             not measured; on cortex-m55 with the same structs: ...
+    cortex-m33   reference                 90b983c2b             not measured; on cortex-m4 with the same structs: ...
     cortex-m4    cmsis_nn@6d9d61d (dsp)    90b983c2b             not measured
 """
 
@@ -123,6 +123,7 @@ tests/golden/cortex_m_runs.json: real TFLM in QEMU
     aapcs  cortex-m0plus, cortex-m3             cmsis_nn@4ab83cc (scalar)  90b983c2b
     aapcs  cortex-m7                            cmsis_nn@4ab83cc (dsp)     90b983c2b
     ilp32  cortex-m4-int-enums                  cmsis_nn@4ab83cc (dsp)     90b983c2b
+    aapcs  cortex-m85                           cmsis_nn@4ab83cc (mve)     90b983c2b
 tests/golden/firmware_builds.json: firmwares with real TFLM, Cortex-M4 in QEMU
     aapcs  cortex-m4  reference               217ad9fcb, 419a97eb9, 52c956815, 89f99a9e7, 90b983c2b
     aapcs  cortex-m4  cmsis_nn@4ab83cc (dsp)  90b983c2b
