@@ -56,7 +56,7 @@ def arguments(verb: str, folder: Path) -> list[list[str]]:
             ["--arena-size", "600"],
         ],
         "check": [["--limit", "600"], ["--limit", "64K", "--json"], ["--limit", "1", "--baseline", other]],
-        "diff": [["--target", "cortex-m4", "--target", "esp32"], ["--json"]],
+        "diff": [[*form, "--target", "cortex-m4", "--target", "esp32"] for form in ([], ["--json"])],
         "trace": [
             *([], ["--jsonl"], ["--arena-size", "600"], ["--lifetimes"], ["--lifetimes", "--json"]),
             *(["--preserve-all"], ["--preserve", "0"], ["--preserve", ATTACK], ["--invoke", "1"]),

@@ -27,7 +27,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "bug-report": ("bug-report", SINE),
     "check": ("check", SINE, "--limit", "100"),
     "completion": ("completion", "bash"),
-    "diff": ("diff", SINE, "--target", "cortex-m4", "--kernels", "reference"),
+    "diff": ("diff", SINE, SINE, "--target", "cortex-m4", "--kernels", "reference"),
     "explain": ("explain", "Failed to allocate tail memory. Requested: 64, available 0, missing: 64"),
     "firmware": ("firmware", "absent.elf"),
     "lite": ("lite", SINE),

@@ -99,6 +99,12 @@ def archive(folder: Path) -> str:
     return "export.zip"
 
 
+def another(folder: Path) -> str:
+    """Another model than the program's: one weight differs."""
+    at = next(one.address for one in tflm_sim.load(SINE).buffers if one.data)
+    return written(folder, "m.tflite", SINE[:at] + bytes([SINE[at] ^ 1]) + SINE[at + 1 :])
+
+
 def never_invokes(folder: Path) -> str:
     """MIRROR_PAD of int16, which Prepare takes and Eval does not know."""
     builder = ModelBuilder()
@@ -133,8 +139,10 @@ ROWS = [
     # 164 B: what the program's own kernels ask for, see test_executed.py; its arena has the limit.
     Row("executed program", "yes", 164, named=EXECUTED),
     Row("executed program", "no", 163, named=EXECUTED),
+    Row("executed program that stops", "no", 164, named=EXECUTED, stray='asm("udf #0")'),
     # What Invoke() does with another model's inputs proves nothing.
-    Row("executed program that stops", "cannot tell", 164, named=EXECUTED, stray='asm("udf #0")'),
+    Row("executed program that stops with another model in it", "cannot tell", 164, another, EXECUTED,
+        stray='asm("udf #0")'),
     Row("executed program that stores out of bounds", "no", 164, named=EXECUTED, stray="outputs[0]->data[999] = 1"),
 ]  # fmt: skip
 

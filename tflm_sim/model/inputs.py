@@ -271,7 +271,7 @@ def expand_inputs(
 def matches(name: str) -> list[str]:
     """Return the files that match a pattern, sorted; the name itself where it is no pattern or nothing matches."""
     is_pattern = any(sign in name for sign in "*?[") and not os.path.exists(name)
-    if not is_pattern:
+    if not is_pattern or len(name) > MAX_PATH_CHARACTERS:  # glob's time is quadratic in it.
         return [name]
     from glob import glob  # Slow to import.
 

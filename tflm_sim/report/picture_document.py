@@ -100,6 +100,8 @@ def read_document(text: bytes | str, *, path: str = "") -> PictureDocument:
             raise ValueError(f"it is not a '{KIND}' of version {SCHEMA_VERSION}")
         strings = [str(value) for value in document["strings"]]
         saved = from_json(PictureDocument, document, strings)
+        if not saved.pictures:
+            raise ValueError("it has no picture")
         for picture in saved.pictures:
             _check(picture)
         return saved
@@ -127,6 +129,9 @@ def _check(picture: Picture) -> None:
     for subgraph, operator in chain(((row.subgraph, row.operator) for row in picture.moments), picture.scopes):
         if operator >= 0:
             picture.op_names[subgraph][operator]
+    for remedy in picture.remedies:
+        if remedy.resident >= len(picture.residents):
+            raise ValueError(f"a remedy is without the buffer {remedy.resident}")
     for resident in picture.residents:
         if not 0 <= resident.first <= resident.last < count:
             raise ValueError(f"{resident.name!r} is alive when nothing runs")

@@ -146,6 +146,13 @@ def test_patterns_and_names_that_are_no_files(tmp_path: Path) -> None:
     ]
 
 
+def test_a_pattern_that_is_longer_than_any_path_is_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.tflite").write_bytes(SINE)
+    assert list(expand(["*" * 4096])) == ["a.tflite"]
+    assert list(expand(["*" * 4097])) == ["*" * 4097]
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

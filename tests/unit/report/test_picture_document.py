@@ -65,6 +65,18 @@ def test_scopes_and_their_live_bytes_are_as_many(change: Callable[[list[int]], l
         read_document(json.dumps(document))
 
 
+def test_a_remedy_is_without_a_buffer_of_the_picture() -> None:
+    document = picture_document([take_picture(load(sample_path("mobilenet_v1_025")), M4)])
+    document["pictures"][0]["remedies"][0]["resident"] = 10**6
+    with pytest.raises(ModelError, match="a remedy is without the buffer 1000000"):
+        read_document(json.dumps(document))
+
+
+def test_a_document_without_pictures_is_refused() -> None:
+    with pytest.raises(ModelError, match="it has no picture"):
+        read_document(json.dumps({**SINE, "pictures": []}))
+
+
 def test_another_version_is_refused() -> None:
     with pytest.raises(ModelError, match="version 1"):
         read_document(json.dumps({**SINE, "schema_version": 2}))

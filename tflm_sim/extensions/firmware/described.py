@@ -26,7 +26,6 @@ from tflm_sim.extensions.firmware.emulation.cores import core_of
 from tflm_sim.extensions.firmware.judge import FirmwareVerdict, judge
 from tflm_sim.extensions.firmware.program_facts import InterpreterFacts, ProgramFacts, interpreter_facts
 from tflm_sim.extensions.firmware.ram_parts import FREE, ram_parts
-from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel
 from tflm_sim.extensions.firmware.reading.firmware import Firmware, read_firmware
 from tflm_sim.extensions.firmware.reading.target import FirmwareTarget, firmware_target
 from tflm_sim.extensions.firmware.rooms import Subject, rooms_of
@@ -86,7 +85,7 @@ class DescribedProgram:
             command: What executes the program with this model.
         """
         name = model.path or "the model"
-        own = None if into else self._same(model)
+        own = None if into else next(iter(self.firmware.copies_of(model)), None)
         rooms = rooms_of(self.firmware, limit=limit, model=own, address=address, into=into)
         place = None if own is None else own.address
         subject = Subject(name, len(model.source), "from its file", model, rooms, address=place)
@@ -128,11 +127,6 @@ class DescribedProgram:
             interpreters=self.interpreters[max(into - 1, 0) : into or None],
         )
         return replace(need, parts={"program": facts}, ram=self._ram())
-
-    def _same(self, model: Model) -> EmbeddedModel | None:
-        """Return the model of the program that is this one, byte for byte; None where there is none."""
-        size = len(model.source)
-        return next((one for one in self.firmware.models if size and one.model.source[:size] == model.source), None)
 
     def _ram(self) -> Ram | None:
         """Return the RAM of the first arena, and what else is in it; None where the file does not say where it ends."""

@@ -22,7 +22,7 @@ from tflm_sim.extensions.firmware.emulation.execution import ExecutedArena, Exec
 from tflm_sim.extensions.firmware.executed_facts import ExecutedFacts
 from tflm_sim.extensions.firmware.executed_places import ExecutedPlace, executed_places
 from tflm_sim.extensions.firmware.execution import own_model, pairs, sum_if_known
-from tflm_sim.extensions.firmware.reading.firmware import read_firmware
+from tflm_sim.extensions.firmware.reading.firmware import Firmware, read_firmware
 from tflm_sim.model.types import Model
 
 
@@ -88,7 +88,7 @@ def measure(
 
     Args:
         program: Its ELF file.
-        model: The model; None for the program's own.
+        model: The model; None for the program's own. Where it is that, byte for byte, the program runs as it is.
         possible: The configurations that its file leaves possible, the likeliest first.
         sizes: Sizes of the arena that are tried, whatever is needed; bytes.
         into: The number of the one that gets the model, from 1 on; 0 for each. Of those with models of their
@@ -98,8 +98,8 @@ def measure(
         FirmwareError: It cannot be executed, AllocateTensors() came to no end, or its own model is not in its file.
         UsageError: No emulator is installed.
     """
-    execution = execute(program, model=model, invokes=1, sizes=sizes, into=0 if model is None else into)
-    pairs = _arenas_of_interpreter(execution, into, program)
+    firmware = _read(program)
+    execution, pairs, is_own = _executed(program, firmware, model, sizes, into)
     arena, rest = max(pairs, key=lambda pair: (pair[0].smallest_arena is None, pair[0].smallest_arena or 0))
     if arena.fits is None:
         raise FirmwareError(arena.reason, path=os.fspath(program))
@@ -108,8 +108,9 @@ def measure(
             "this interpreter uses an arena that another one used before; use 'firmware APP.elf --run' instead",
             path=os.fspath(program),
         )
-    place, is_own = _place(execution, arena, program, model, into), model is None
-    model = model or own_model(read_firmware(os.fspath(program)), arena.allocations[0])
+    place = _place(execution, arena, firmware, None if is_own else model, into)
+    if model is None and firmware is not None:
+        model = own_model(firmware, arena.allocations[0])
     if model is None:
         raise FirmwareError("the program's file does not contain its model; name the model", path=os.fspath(program))
     own, arena = arena, _of_figures(arena)
@@ -136,13 +137,18 @@ def _invoke_works(arena: ExecutedArena, *, is_own: bool) -> bool | None:
     return True if all(run.status == "ok" for run in runs) else False if is_own else None
 
 
+def _read(program: str | os.PathLike[str]) -> Firmware | None:
+    """Return what a program's file says; None for what cannot be read, which can be executed all the same."""
+    with suppress(TflmSimError):
+        return read_firmware(os.fspath(program))
+    return None
+
+
 def _place(
-    execution: Execution, arena: ExecutedArena, program: str | os.PathLike[str], other: Model | None, interpreter: int
+    execution: Execution, arena: ExecutedArena, firmware: Firmware | None, other: Model | None, interpreter: int
 ) -> ExecutedPlace:
     """Return what a program's file says of where an arena lies."""
-    places: tuple[ExecutedPlace, ...] = ()
-    with suppress(TflmSimError):  # What cannot be read can be executed all the same.
-        places = executed_places(execution, read_firmware(os.fspath(program)), other, interpreter)
+    places = executed_places(execution, firmware, other, interpreter) if firmware else ()
     nothing = ExecutedPlace(address=arena.address, fault="", conditions=())
     return next((one for one in places if one.address == arena.address), nothing)
 
@@ -167,6 +173,25 @@ def _arenas_of_interpreter(execution: Execution, interpreter: int, program: str 
         most = max(each.interpreter for one, _ in found for each in one.allocations)
         raise FirmwareError(f"there is no interpreter {interpreter}: it has {most}", path=os.fspath(program))
     return having
+
+
+def _executed(
+    program: str | os.PathLike[str], firmware: Firmware | None, model: Model | None, sizes: Sequence[int], into: int
+) -> tuple[Execution, list[_Pair], bool]:
+    """Return what a program did, the arenas that are asked about, and whether it ran with its own model in them.
+
+    A model that is its own is not put in: only as it is, the program does to its arena what it does on the device.
+    """
+    copies = [one.model for one in firmware.copies_of(model)] if model and firmware else []
+    if model is None or copies:
+        execution = execute(program, invokes=1, sizes=sizes)
+        pairs = _arenas_of_interpreter(execution, into, program)
+        if model is None or firmware is None:
+            return execution, pairs, True
+        if own := [pair for pair in pairs if own_model(firmware, pair[0].allocations[0]) in copies]:
+            return execution, own, True
+    execution = execute(program, model=model, invokes=1, sizes=sizes, into=into)
+    return execution, _arenas_of_interpreter(execution, into, program), False
 
 
 def _smallest(model: Model, configuration: Configuration) -> int | None:

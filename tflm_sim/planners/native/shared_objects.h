@@ -1,5 +1,5 @@
-/* shared_objects: MINCOSTFLOW, the strategy of the TFLite GPU delegate that is slow in Python, step for step as upstream
- * has it.
+/* shared_objects: MINCOSTFLOW, the strategy of the TFLite GPU delegate that is slow in Python, step for step as
+ * upstream has it.
  *
  * For hosts, not for firmware; C99, no allocation, no globals. Status codes are those of tflm_plan.h. Between its
  * preprocessor lines there are only declarations that cffi can read.

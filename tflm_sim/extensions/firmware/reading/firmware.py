@@ -43,6 +43,7 @@ from tflm_sim.extensions.firmware.reading.symbol_names import (
     resolver_sizes,
     resource_variables_linked,
 )
+from tflm_sim.model.types import Model
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import declarations
 
@@ -131,6 +132,11 @@ class Firmware:
     def tells_operators(self) -> bool:
         """Whether it is known which operators are registered."""
         return self.has_all_operators or (self.operators is not None and not self.is_link_time_optimised)
+
+    def copies_of(self, model: Model) -> list[EmbeddedModel]:
+        """Return the models inside that are this one, byte for byte."""
+        size = len(model.source)
+        return [one for one in self.models if size and one.model.source[:size] == model.source]
 
 
 def read_firmware(path: str | os.PathLike[str], *, arena_symbol: str | None = None, ram: int | None = None) -> Firmware:
