@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -256,12 +257,18 @@ def with_two(tmp_path: Path) -> str:
     return str(model_program.built(tmp_path / "two", next(models), ((1, 1), (1, 1)), other=next(models)))
 
 
-def test_of_several_models_one_is_replaced_that_is_named(with_two: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_of_several_models_one_is_replaced_that_is_named(
+    with_two: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["firmware", with_two, "--run"]) == 0
     shown = capsys.readouterr().out
     assert "result    AllocateTensors() of interpreter 1: 164 B used" in shown
     assert "result    AllocateTensors() of interpreter 2: 164 B used" in shown
-    assert main(["size", MODEL, "--firmware", with_two, "--executed"]) == 3
+    data = sample_path("sine").read_bytes()
+    weight = next(one.address for one in load(MODEL).buffers if one.data)
+    other = tmp_path / "other.tflite"
+    other.write_bytes(data[:weight] + bytes([data[weight] ^ 1]) + data[weight + 1 :])
+    assert main(["size", str(other), "--firmware", with_two, "--executed"]) == 3
     assert "it holds several models; --into N says whose is replaced" in capsys.readouterr().err
     for number, name in enumerate(("tensor_arena", "other_arena"), 1):
         code, text = said(
@@ -433,7 +440,7 @@ def test_the_size_that_a_program_has_must_lie_where_nothing_else_does(
     arena = replace(one.arenas[0], works=not seen, reason=seen, tried=(TriedSize(limit, works=True),))
     place = ExecutedPlace(address=arena.address, fault=fault, conditions=conditions)
     monkeypatch.setattr(measured, "execute", lambda *_, **__: replace(one, arenas=(arena,)))
-    monkeypatch.setattr(measured, "read_firmware", lambda path: path)
+    monkeypatch.setattr(measured, "read_firmware", lambda _: SimpleNamespace(copies_of=lambda model: []))
     monkeypatch.setattr(measured, "executed_places", lambda *_: (place,))
     model = load(MODEL)
     program = MeasuredProgram(measured.measure("app.elf", model, [configure("cortex-m4")], [limit]))

@@ -106,7 +106,9 @@ def register(subparsers: Subparsers) -> None:
         metavar="MODEL",
         help="files, folders, patterns or URLs; - reads a list from standard input",
     )
-    parser.add_argument("--targets", metavar="T,...", help="targets, or all (default without --boards: cortex-m4)")
+    parser.add_argument(
+        "--targets", "--target", metavar="T,...", help="targets, or all (default without --boards: cortex-m4)"
+    )
     parser.add_argument(
         "--boards",
         metavar="B,...",
