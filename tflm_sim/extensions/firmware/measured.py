@@ -148,7 +148,9 @@ def _place(
     execution: Execution, arena: ExecutedArena, firmware: Firmware | None, other: Model | None, interpreter: int
 ) -> ExecutedPlace:
     """Return what a program's file says of where an arena lies."""
-    places = executed_places(execution, firmware, other, interpreter) if firmware else ()
+    places: tuple[ExecutedPlace, ...] = ()
+    with suppress(TflmSimError):  # What its code does not say can be executed all the same.
+        places = executed_places(execution, firmware, other, interpreter) if firmware else ()
     nothing = ExecutedPlace(address=arena.address, fault="", conditions=())
     return next((one for one in places if one.address == arena.address), nothing)
 
