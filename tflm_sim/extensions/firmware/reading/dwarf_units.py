@@ -40,7 +40,7 @@ class At:
 
     SIBLING, NAME, BYTE_SIZE, PRODUCER, DECLARATION, TYPE, OFFSET = 0x01, 0x03, 0x0B, 0x25, 0x3C, 0x49, 0x38
     EXTERNAL, STR_OFFSETS_BASE, SIGNATURE, ALIGNMENT = 0x3F, 0x72, 0x69, 0x88
-    LOCATION, SPECIFICATION = 0x02, 0x47
+    LOCATION, SPECIFICATION, ADDR_BASE = 0x02, 0x47, 0x73
 
 
 UNIT_TAGS = frozenset({Tag.COMPILE_UNIT, Tag.PARTIAL_UNIT, Tag.TYPE_UNIT, Tag.SKELETON_UNIT})
@@ -69,6 +69,7 @@ class Sections(NamedTuple):
     line_strings: bytes
     string_offsets: bytes
     types: bytes
+    addresses: bytes = b""
 
 
 @dataclass(slots=True)
@@ -108,6 +109,7 @@ class Unit:
         name: The source file, "" for none.
         producer: The compiler and its options, "" where they are not said.
         string_base: Where the unit's string offsets start.
+        address_base: Where its addresses start that expressions have by their index.
     """
 
     start: int
@@ -121,6 +123,7 @@ class Unit:
     name: str = ""
     producer: str = ""
     string_base: int = 0
+    address_base: int = 0
 
 
 Values = dict[int, tuple[int, int]]
@@ -200,12 +203,13 @@ class Units:
 
     def _name_unit(self, unit: Unit, data: bytes) -> None:
         """Read name and producer off the unit's first entry."""
-        unit.string_base = 2 * unit.offset_size if unit.version == 5 else 0
+        unit.string_base = unit.address_base = 2 * unit.offset_size if unit.version == 5 else 0
         code, at = uleb(data, unit.first, unit.end)
         shape = unit.shapes.get(code)
         if shape is None or shape.tag not in UNIT_TAGS:
             return
         values, _ = self.values_of(unit, data, at, shape)
+        _, unit.address_base = values.get(At.ADDR_BASE, (0, unit.address_base))
         base = values.get(At.STR_OFFSETS_BASE)
         if base is not None:
             unit.string_base = base[1]

@@ -98,7 +98,7 @@ def sections_of(elf: Elf) -> Sections:
     return Sections(*(read(f".debug_{name}", f".zdebug_{name}") for name in _SECTION_NAMES))
 
 
-_SECTION_NAMES = ("info", "abbrev", "str", "line_str", "str_offsets", "types")
+_SECTION_NAMES = ("info", "abbrev", "str", "line_str", "str_offsets", "types", "addr")
 
 
 def _table_name(name: str, unit: Unit, names: Collection[str]) -> str | None:

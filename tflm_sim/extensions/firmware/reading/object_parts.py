@@ -15,6 +15,8 @@ from tflm_sim.extensions.firmware.reading.dwarf_units import At, Shape, Tag, Uni
 
 _ADDRESS_OPERATION = b"\x03"
 """DW_OP_addr, before the address of a static variable."""
+_INDEX_OPERATION = b"\xa1"
+"""DW_OP_addrx, before its index among the unit's addresses, as clang writes it in DWARF 5."""
 _PLUS_CONSTANT = 0x23
 """DW_OP_plus_uconst, before a member's offset in DWARF 2."""
 _BLOCK_FORMS = frozenset({0x03, 0x04, 0x09, 0x0A, 0x18})
@@ -103,14 +105,36 @@ def _type_of_variable(units: Units, address: int) -> _Type | None:
     """Return the type of the static variable at an address; None where none is described there."""
     data = units.sections.info
     for unit in list(units.all()):
-        place = _ADDRESS_OPERATION + address.to_bytes(unit.address_size, "little")
-        at = -1 if unit.in_types else data.find(place, unit.first, unit.end)
-        while at >= 0:
-            values = _entry_around(units, unit, at)
-            if values is not None and At.TYPE in values:
-                return _entry(units, units.resolve(unit, values[At.TYPE]))
-            at = data.find(place, at + 1, unit.end)
+        for place in () if unit.in_types else _locations(units, unit, address):
+            at = data.find(place, unit.first, unit.end)
+            while at >= 0:
+                values = _entry_around(units, unit, at)
+                if values is not None and At.TYPE in values:
+                    return _entry(units, units.resolve(unit, values[At.TYPE]))
+                at = data.find(place, at + 1, unit.end)
     return None
+
+
+def _locations(units: Units, unit: Unit, address: int) -> Iterator[bytes]:
+    """Yield the expressions by which a unit's variable may lie at an address."""
+    if unit.address_size not in (4, 8):
+        return
+    said, addresses = address.to_bytes(unit.address_size, "little"), units.sections.addresses
+    yield _ADDRESS_OPERATION + said
+    at = addresses.find(said, unit.address_base)
+    while at >= 0 and (at - unit.address_base) % unit.address_size:
+        at = addresses.find(said, at + 1)
+    if at >= 0:
+        yield _INDEX_OPERATION + _uleb_of((at - unit.address_base) // unit.address_size)
+
+
+def _uleb_of(number: int) -> bytes:
+    """Return a number as ULEB128, seven bits a byte."""
+    more = []
+    while number > 0x7F:
+        more.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*more, number])
 
 
 def _entry_around(units: Units, unit: Unit, place: int) -> Values | None:

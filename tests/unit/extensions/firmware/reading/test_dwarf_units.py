@@ -21,6 +21,7 @@ from tflm_sim.extensions.firmware.reading.dwarf_units import (
     string_at,
     uleb,
 )
+from tflm_sim.extensions.firmware.reading.object_parts import ObjectPart, part_of
 
 enums = pytest.importorskip("elftools.dwarf.enums")
 structs = pytest.importorskip("elftools.dwarf.structs")
@@ -214,6 +215,24 @@ def test_a_name_by_index_is_in_the_units_part_of_the_table(form: int, index: byt
     )
     assert named(bytes([3, form]), index, version=5, string_offsets=offsets[:15]).name == ""
     assert named(bytes([3, form]), index, version=4, string_offsets=offsets[8:]).name == "main.cc"
+
+
+@pytest.mark.parametrize("addresses", [bytes(8), b"\1\0\0\0\x20\2\3\4"])
+def test_a_variable_may_have_its_address_by_index(addresses: bytes) -> None:
+    """As clang writes it: DW_OP_addrx 2, among addresses that start behind a header of 8 bytes."""
+    shapes = (
+        b"\1\x11\1\x73\x17\0\0" + b"\2\x13\1\x0b\x06\0\0" + b"\3\x0d\0\3\x08\x49\x13\x38\x06\0\0"
+        b"\4\x34\0\x49\x13\2\x18\0\0" + b"\5\x24\0\x0b\x06\0\0\0"
+    )
+    entries = b"\1" + struct.pack("<I", 8) + b"\2" + struct.pack("<I", 200)
+    entries += b"".join(
+        b"\3" + name + b"\0" + struct.pack("<II", 53, at) for name, at in ((b"arena", 0), (b"other", 100))
+    )
+    entries += b"\0\5" + struct.pack("<I", 1) + b"\4" + struct.pack("<I", 17) + b"\2\xa1\2\0"
+    table = bytes(8) + addresses + struct.pack("<I", 0x20000000)
+    units = Units(sections(header(5, 4, 4, len(entries)) + entries, shapes, addresses=table))
+    assert part_of(units, 0x20000000, 200, 0) == ObjectPart(".arena", 0, 100)
+    assert part_of(units, 0x20000004, 200, 0) == ObjectPart("", 0, 200)
 
 
 def test_the_sibling_reference_lies_behind_what_stands_before_it() -> None:
