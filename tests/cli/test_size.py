@@ -123,7 +123,7 @@ def test_targets_say_what_they_are_verified_against(capsys: pytest.CaptureFixtur
     assert rows["cortex-m55"]["verified_against"] == "../shared/golden/cm55_cmsis_nn"
     assert rows["x86_64-pip"]["verified_against"] == "../shared/upstream_moved/wheel-20261023.json"
     assert (rows["cortex-m85"]["verified_against"], rows["cortex-m85"]["proof"]) == (
-        "tests/golden/qemu_runs.json", "real TFLM in QEMU"
+        "tests/golden/qemu_runs.json", "real TFLM on QEMU's Cortex-M55"
     )  # fmt: skip
 
 

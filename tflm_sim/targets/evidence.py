@@ -123,8 +123,10 @@ tests/golden/qemu_runs.json: real TFLM in QEMU
     aapcs  cortex-m0plus, cortex-m3             cmsis_nn@4ab83cc (scalar)  90b983c2b
     aapcs  cortex-m7                            cmsis_nn@4ab83cc (dsp)     90b983c2b
     ilp32  cortex-m4-int-enums                  cmsis_nn@4ab83cc (dsp)     90b983c2b
-    aapcs  cortex-m85                           cmsis_nn@4ab83cc (mve)     90b983c2b
-    ilp32  esp32-c3, esp32-c6                   esp_nn@1.3.1 (opt)         esp-tflite-micro@1.4.0, 90b983c2b
+tests/golden/qemu_runs.json: real TFLM on QEMU's Cortex-M55
+    aapcs  cortex-m85  cmsis_nn@4ab83cc (mve)  90b983c2b
+tests/golden/qemu_runs.json: real esp-tflite-micro 1.4.0 on QEMU's RISC-V
+    ilp32  esp32-c3, esp32-c6  esp_nn@1.3.1 (opt)  esp-tflite-micro@1.4.0, 90b983c2b
 tests/golden/firmware_builds.json: firmwares with real TFLM, Cortex-M4 in QEMU
     aapcs  cortex-m4  reference               217ad9fcb, 419a97eb9, 52c956815, 89f99a9e7, 90b983c2b
     aapcs  cortex-m4  cmsis_nn@4ab83cc (dsp)  90b983c2b
