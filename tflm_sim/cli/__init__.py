@@ -28,7 +28,7 @@ from tflm_sim.cli.verbs import listing, verbs
 from tflm_sim.errors import EXIT_CODES, INTERRUPTED, UNFORESEEN, UNKNOWN, TflmSimError, UsageError
 from tflm_sim.escape import printable
 from tflm_sim.model.download import downloads
-from tflm_sim.names import meant, unknown
+from tflm_sim.names import command_line, meant, unknown
 
 MAX_ERROR_CHARACTERS = 2000
 """Characters; of a longer error the end is printed."""
@@ -146,8 +146,8 @@ def _parsed(arguments: Sequence[str], *, of_others: bool) -> argparse.Namespace:
         from tflm_sim.cli.things import PROJECT_FILE  # only on the way out
 
         if os.path.basename(name) == PROJECT_FILE and os.path.isfile(name):
-            folder = os.path.dirname(name)
-            raise UsageError(f"'{name}' is a project file, which is checked in its folder: cd {folder}; tflm-sim check")
+            there = command_line("cd", os.path.dirname(name))
+            raise UsageError(f"'{name}' is a project file, which is checked in its folder: {there}; tflm-sim check")
         if os.path.exists(name):
             raise UsageError(f"'{name}' is neither a verb nor a model, a program, an archive or a log")
         if os.sep in name or os.path.splitext(name)[1]:

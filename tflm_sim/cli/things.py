@@ -9,7 +9,6 @@ a list of buffers (.csv)                                  plan
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tflm_sim.errors import FileError, ModelError, NoModelError, UsageError
-from tflm_sim.model.inputs import C_SUFFIXES, MODEL_SUFFIXES, is_model
+from tflm_sim.model.inputs import C_SUFFIXES, MODEL_SUFFIXES, is_model, matches
 from tflm_sim.names import command_line
 from tflm_sim.registry import project
 
@@ -64,7 +63,7 @@ def kind_of(name: str) -> Thing | None:
     if os.path.isdir(name):
         return _folder(name)
     if not os.path.isfile(name):
-        if glob.has_magic(name) and any(glob.iglob(name, recursive=True)):
+        if matches(name) != [name]:
             return Thing("size", "a pattern")
         is_line = len(name.split()) > 1 and _is_log(f"{name}\n".encode("utf-8", "surrogateescape"))
         return Thing("explain", "a line of a log") if is_line else None

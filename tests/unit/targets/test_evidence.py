@@ -43,7 +43,7 @@ EXECUTED = f"programs with real TFLM, executed, request by request; {IN_QEMU}"
         ("cortex-m0plus", "reference", f"real TFLM in QEMU; {EXECUTED}"),
         ("nano33ble-chirale", None, "the TFLM and CMSIS-NN that it holds, built for 32 bits; readings of others"),
         ("esp32", "esp_nn@1.2.3", "real esp-tflite-micro 1.4.0, built for 32 bits"),
-        ("esp32", None, "not measured; on esp32-c3, esp32-c6 with the same structs: real esp-tflite-micro 1.4.0 on QEMU's RISC-V"),
+        ("esp32", None, "not measured; on esp32-c3, esp32-c6 with the same structs: real esp-tflite-micro 1.4.0 on"),
         ("esp32", "esp_nn@1.3.0", "not measured; with esp_nn@1.2.3 (opt), whose text is the same: real esp-tflite"),
         ("esp32-c3", None, "real esp-tflite-micro 1.4.0 on QEMU's RISC-V"),
         ("esp32-c6", None, "real esp-tflite-micro 1.4.0 on QEMU's RISC-V"),
