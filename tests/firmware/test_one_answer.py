@@ -481,6 +481,16 @@ def test_the_figure_is_the_same_in_every_verb(tmp_path: Path, capsys: pytest.Cap
     assert figures == [(both, expected.persistent + expected.non_persistent)] * 4
 
 
+@pytest.mark.parametrize(("limit", "code"), [(1000, 1), (1600, 0)])
+def test_a_limit_is_for_both_arenas_also_where_one_of_them_has_that_size(
+    limit: int, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    two = TWO.replace("rest[100]", "rest[600]")
+    source = f"{two}int main() {{ fill(); {MADE.format('MicroAllocator::Create(stays, 1000, rest, 600)')} }}"
+    named = ("--firmware", str(set_up_forms.program(tmp_path, source)), "--runtime", RUNTIME)
+    assert said(capsys, "check", SAMPLE, *named, "--limit", str(limit))[0] == code
+
+
 def test_shrink_carries_what_a_figure_hangs_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program = str(set_up_forms.program(tmp_path, OWN_PLANNER))
     _, text = said(capsys, "shrink", SAMPLE, "--firmware", program, "--time-limit", "1s", "--json")

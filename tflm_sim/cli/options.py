@@ -396,7 +396,7 @@ _OF_A_SIZE = ("limit", "arena_size", "goal")
 def _executing(args: argparse.Namespace, name: str) -> str:
     """Return the command that asks the same of the program itself."""
     verb = args.verb if args.verb in ("check", "report", "shrink") else "size"
-    given = ("firmware", *_OF_A_SIZE, *_OF_PROGRAM, *(["output"] if verb == "report" else []))
+    given = ("firmware", *_OF_A_SIZE, *OF_PROGRAM, *(["output"] if verb == "report" else []))
     settings = {option: getattr(args, option, None) for option in given}
     return asking(verb, name, {**settings, "into": args.into or None, "executed": True})
 
@@ -414,13 +414,13 @@ def shrinking(named: Mapping[str, object], name: str | None, goal: int | None) -
     return asking("shrink", name, given | own)
 
 
-_OF_PROGRAM = ("target", "kernels", "runtime", "library", "interpreter")
+OF_PROGRAM = ("target", "kernels", "runtime", "library", "interpreter")
 """Options for what a program's file may not say."""
 
 
 def _named_of_program(args: argparse.Namespace) -> dict[str, str | None]:
-    target, *rest = (getattr(args, name, None) for name in _OF_PROGRAM)
-    return dict(zip(("named", *_OF_PROGRAM[1:]), (target, *rest), strict=True))
+    target, *rest = (getattr(args, name, None) for name in OF_PROGRAM)
+    return dict(zip(("named", *OF_PROGRAM[1:]), (target, *rest), strict=True))
 
 
 def measured(

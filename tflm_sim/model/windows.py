@@ -26,8 +26,8 @@ def covered(padding: object, *, image: int, window: int, stride: int, dilation: 
 
 
 def quotient(dividend: int, divisor: int) -> int:
-    """Divide as C does, toward zero; the divisor is positive."""
-    return dividend // divisor if dividend >= 0 else -(-dividend // divisor)
+    """Divide as C does, toward zero."""
+    return dividend // divisor if (dividend < 0) == (divisor < 0) else -(-dividend // divisor)
 
 
 def padding_before(outputs: int, *, image: int, window: int, stride: int, dilation: int = 1) -> int:

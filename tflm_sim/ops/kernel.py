@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from tflm_sim.ensure import KernelChecks
 from tflm_sim.errors import PrepareError
+from tflm_sim.model.windows import quotient
 from tflm_sim.ops import places
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.requests import FreeTempTensors, KernelTensor, Persistent, Steps
@@ -157,8 +158,7 @@ class Kernel(KernelChecks):
         """Return the C quotient, which rounds towards zero; a denominator of 0 halts the device."""
         if denominator == 0:
             raise self.abort("a divisor that is not 0")
-        quotient = abs(numerator) // abs(denominator)
-        return quotient if (numerator < 0) == (denominator < 0) else -quotient
+        return quotient(numerator, denominator)
 
     def constants(self, tensor: KernelTensor, count: int, name: str, code: str = "i") -> tuple[int, ...]:
         """Return the first ``count`` integers of a constant tensor; halt when it has none, or its data is shorter.

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from tflm_sim.checks.doubts import EXIT_CODES, settling_lines, with_command, worst
 from tflm_sim.cli.options import (
+    OF_PROGRAM,
     PAIRED,
     Subparsers,
     add_configuration,
@@ -198,7 +199,7 @@ def _execution_of(firmware: Firmware, args: argparse.Namespace) -> str:
     is_inside = args.model in (None, *map(model_name, firmware.models))
     own = {"into": args.into or None}
     if args.limit is not None and not is_inside:  # --run measures in the program's own arena.
-        named = {name: getattr(args, name) for name in ("target", "kernels", "runtime", "library", "interpreter")}
+        named = {name: getattr(args, name) for name in OF_PROGRAM}
         asked = {"firmware": args.elf, "limit": args.limit, **named, **own, "executed": True}
         return asking("check", args.model, asked)
     return asking("firmware", args.elf, {"run": True, **({} if is_inside else {"model": args.model, **own})})

@@ -168,7 +168,8 @@ def rooms_of(
     found = found or [ArenaRoom("an arena", limit)]
     # Whose bytes it would write to is known of the size that the program passes alone.
     sized = (
-        room if room.size == limit else replace(room, size=limit, rest_size=None, fault="", doubts=()) for room in found
+        room if room.whole == limit else replace(room, size=limit, rest_size=None, fault="", doubts=())
+        for room in found
     )
     return tuple(dict.fromkeys(room if address is None else replace(room, addresses=(address,)) for room in sized))
 

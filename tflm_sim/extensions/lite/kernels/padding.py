@@ -11,6 +11,7 @@ from math import prod
 from tflm_sim.extensions.lite.graph_info import TfLiteTensor
 from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import MAX_INT, PrepareCall, Shape, values_of
+from tflm_sim.model.windows import quotient
 
 _MAX_RANK = 5
 
@@ -121,15 +122,10 @@ def space_to_batch(call: PrepareCall) -> None:
     for place, size in enumerate(blocks):
         final = value.shape[place + 1] + pads[2 * place] + pads[2 * place + 1]
         call.ensure(size != 0, "block_shape[dim] != 0")
-        shape[place + 1] = quotient = _truncated(final, size)
-        call.ensure_eq(final - quotient * size, 0, "final_dim_size % block_shape[dim]")
+        shape[place + 1] = rows = quotient(final, size)
+        call.ensure_eq(final - rows * size, 0, "final_dim_size % block_shape[dim]")
         batch *= size
     call.resize(output, [batch, *shape[1:]])
-
-
-def _truncated(number: int, divisor: int) -> int:
-    """Return the quotient of C, which is nearer to 0; the remainder has the number's sign."""
-    return abs(number) // abs(divisor) * (1 if (number < 0) == (divisor < 0) else -1)
 
 
 def batch_to_space(call: PrepareCall) -> None:
@@ -144,9 +140,9 @@ def batch_to_space(call: PrepareCall) -> None:
     shape, batch = list(value.shape), value.shape[0]
     for place, size in enumerate(blocks):
         call.ensure(size != 0, "block_shape[dim] != 0")
-        quotient = _truncated(batch, size)
-        call.ensure_eq(batch - quotient * size, 0, "output_batch_size % block_shape[dim]")
-        batch = quotient
+        whole = quotient(batch, size)
+        call.ensure_eq(batch - whole * size, 0, "output_batch_size % block_shape[dim]")
+        batch = whole
         shape[place + 1] = value.shape[place + 1] * size - cuts[2 * place] - cuts[2 * place + 1]
     call.resize(output, [batch, *shape[1:]])
 
