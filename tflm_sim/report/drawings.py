@@ -243,7 +243,8 @@ def _tick(most: int) -> int:
 def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     from matplotlib.ticker import MultipleLocator
 
-    axes.set(xlim=(0, most), ylim=(1, 0), xlabel="bytes from the arena's start")
+    is_bank = picture.size.answer.bank_needs is not None
+    axes.set(xlim=(0, most), ylim=(1, 0), xlabel=f"bytes from the {'bank' if is_bank else 'arena'}'s start")
     tick = _tick(most)
     axes.xaxis.set_major_locator(MultipleLocator(tick))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value / _KIB:,.0f} K" if tick >= _KIB else f"{value:,.0f}")
@@ -265,8 +266,8 @@ def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     if picture.failure:
         fails = f"AllocateTensors() fails: {'. '.join((picture.failure, *picture.advice[:1]))}"
         lines = fill(printable(with_options(fails), 400), 110).splitlines()
-    is_bank = picture.size.answer.bank_needs is not None  # Its title says what it holds.
-    title = f"{name}{'' if is_bank else f': {picture.arena_note}: {sizes}'}\n{_title(picture)}"
+    sized = "" if is_bank else f": {picture.arena_note}: {sizes}"  # A bank's title says what it holds.
+    title = f"{name}{sized}\n{_title(picture)}"
     axes.set_title(title, fontsize=9, loc="left", pad=8 + 13 * len(lines), parse_math=False)
     axes.annotate(
         "\n".join(lines),

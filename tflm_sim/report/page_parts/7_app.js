@@ -100,7 +100,9 @@ class App extends Panes {
   }
 
   #showChips() {
-    refill(byId("chips"), this.views[0].texts.chips.map(({ key, amount, hint }) => {
+    const chips = new Map();  // Of a category the first picture's; a bank may have some that the others have not.
+    for (const view of this.views) for (const chip of view.texts.chips) if (!chips.has(chip.key)) chips.set(chip.key, chip);
+    refill(byId("chips"), [...chips.values()].map(({ key, amount, hint }) => {
       const category = this.categories.find((one) => one.key === key);
       const chip = make("button", { type: "button", "data-category": key, "aria-pressed": String(!this.hidden.has(key)), title: hint },
         swatch(this, category), category.title, ...(amount ? [make("small", {}, amount)] : []));
