@@ -328,8 +328,10 @@ def _answer(
     banks: Sequence[ExecutedBank],
 ) -> ExecutedArena:
     works, reason = _judged(size, follower, [arena.span, *bank_spans([banks])], observed)
-    if works is None and any(one.has_crashed for one in arena.results):
-        lacking = _stack_lacks(program, observed, is_called=is_called)
+    if works is not False:
+        has_crashed = works is None and any(one.has_crashed for one in arena.results)
+        # What runs all the same has overwritten what lies below an array; below what a script reserves may be room.
+        lacking = _stack_lacks(program, observed, is_called=is_called, is_array=not has_crashed)
         works, reason = (False, lacking) if lacking else (works, reason)
     return ExecutedArena(
         symbol=program.object_name(arena.head),
@@ -368,14 +370,24 @@ def _judged(
     return failing[0] if failing else (True, size.reason)
 
 
-def _stack_lacks(program: Program, observed: Sequence[Result], *, is_called: bool) -> str:
-    """Return that an AllocateTensors(), measured on a stack that is lent, takes more than its own has; or ""."""
-    for result in observed:
-        room = program.stack_room(result.pointer, is_called=is_called)
-        missing = 0 if room is None or result.stack is None else room.exceeded_by(result.stack)
-        if room is not None and missing > 0:
-            used = f"AllocateTensors() uses {result.stack:,} B of stack"
-            return f"{used}, for which {room.reserved_by} of {room.reserved:,} B lacks {missing:,} B"
+def _stack_lacks(program: Program, observed: Sequence[Result], *, is_called: bool, is_array: bool = False) -> str:
+    """Return that what was measured on a stack that is lent takes more than its own has; or "".
+
+    Args:
+        program: The program.
+        observed: What was measured.
+        is_called: Whether the program itself came there.
+        is_array: Whether only a stack counts that is an array.
+    """
+    runs = [("AllocateTensors()", one.pointer, one.stack) for one in observed]
+    runs += [("Invoke()", run.pointer, run.stack) for one in observed for run in one.invocations]
+    for function, pointer, used in runs:
+        if used is None or (is_array and program.object_bounds(pointer - 1) is None):
+            continue
+        room = program.stack_room(pointer, is_called=is_called)
+        if room is not None and (missing := room.exceeded_by(used)) > 0:
+            taken = f"{function} uses {used:,} B of stack"
+            return f"{taken}, for which {room.reserved_by} of {room.reserved:,} B lacks {missing:,} B"
     return ""
 
 

@@ -177,6 +177,17 @@ def test_a_stack_that_is_too_small_is_why_a_program_crashes(
     assert follow._stack_lacks(program, [Result(0, stack=stack)], is_called=True) == said
 
 
+@pytest.mark.parametrize("bounds", [(0x1000, 0x1100), None])
+def test_of_what_runs_only_a_stack_that_is_an_array_is_too_small(bounds: tuple[int, int] | None) -> None:
+    program: Any = SimpleNamespace(
+        stack_room=lambda pointer, is_called: StackRoom("small_stack", 256, 0), object_bounds=lambda at: bounds
+    )
+    result = Result(0, stack=256, pointer=0x1100)
+    result.invocations.append(InvokeSeen(pointer=0x1100, stack=260))
+    said = "Invoke() uses 260 B of stack, for which small_stack of 256 B lacks 4 B" if bounds else ""
+    assert follow._stack_lacks(program, [result], is_called=True, is_array=True) == said
+
+
 def test_memory_that_is_handed_out_twice_is_no_success(machine: Callable[[str], Any]) -> None:
     said = found(machine, Search(None), WORKS)
     assert said[:3] == (
