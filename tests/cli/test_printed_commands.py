@@ -87,6 +87,7 @@ def test_so_it_is_in_the_project_file_and_in_pytest(
     pytester.makepyfile(f"import pytest\n{marker}\ndef test_it(): pass\n")
     monkeypatch.chdir(pytester.path)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.delenv("CI", raising=False)  # There, pytest prints the whole failure in its summary too.
     result = pytester.runpytest_inprocess("-p", "tflm_sim.extensions.ci.pytest_plugin", "-p", "no:cacheprovider")
     rest = {name: value for name, value in named.items() if name != "custom_ops"}  # There they are objects.
     assert_asks_about(shrinking(str(result.stdout)), str(folder / "my model.tflite"), "700", rest)
