@@ -13,6 +13,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from decimal import Decimal
+from fractions import Fraction
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -294,6 +296,19 @@ FURTHER_ARGUMENTS: dict[str, tuple[Callable[[Any], object], str]] = {
     "width": (lambda given: tflm_sim.draw_two_sets({}, {}, width=given), "a size in inches"),
     "sizes": (lambda given: tflm_sim.execute("a.elf", sizes=given), "sizes in bytes"),
     "settings": (lambda given: tflm_sim.lite_allocated(SINE, given), "settings as LiteSettings"),
+    "shapes": (lambda given: tflm_sim.lite_allocated(SINE, shapes=given), "shapes as pairs (tensor, shape)"),
+    "run": (lambda given: tflm_sim.check(SINE, M4, limit=4096, run=given), "run as a truth value"),
+    "target of a check": (
+        lambda given: tflm_sim.check(SINE, given, limit=4096),
+        "a target (the name of a preset, a Target or a Configuration)",
+    ),
+    "aim": (lambda given: tflm_sim.shrink(SINE, M4, aim=given), "aim as a BankAim"),
+    "aim of a stream": (lambda given: tflm_sim.stream(SINE, 1, aim=given), "aim as a text"),
+    "force_float": (lambda given: tflm_sim.stream(SINE, 1, force_float=given), "force_float as a truth value"),
+    "ask": (
+        lambda given: tflm_sim.run_script(tflm_sim.replay_script(SINE, M4), given),
+        "ask that can be called with a command",
+    ),
     "targets of a sweep": (lambda given: tflm_sim.sweep(SINE, given), "the names of targets or boards"),
 }
 
@@ -382,6 +397,41 @@ def test_numbers_of_numpy_are_numbers_that_do_not_wrap_around() -> None:
         with pytest.raises(tflm_sim.UsageError, match=r"^arena_size in bytes"):
             tflm_sim.simulate(SINE, M4, arena_size=given)
     assert tflm_sim.invoke(SINE, M4, count=numpy.int64(2), offsets=numpy.array([0, 16, 0, 16])).count == 2
+
+
+def test_a_size_or_a_time_may_be_any_number_that_is_a_float() -> None:
+    figure = tflm_sim.draw_two_sets({"a": 1}, {"a": 2}, width=Fraction(5), height=Decimal(3))
+    assert tuple(figure.get_size_inches()) == (5, 3)
+    assert tflm_sim.compare_planners(SINE, M4, names="greedy", time_limit=Decimal(60)).lower_bound == 32
+
+
+def test_no_models_and_no_targets_are_several() -> None:
+    numpy = pytest.importorskip("numpy")
+    for given, what in (((numpy.array(5), M4), "a model"), ((SINE, numpy.array(5)), "a target")):
+        with pytest.raises(tflm_sim.UsageError, match=f"^{what} .* was expected, not a value of type 'ndarray'$"):
+            tflm_sim.shrink(*given)
+    with pytest.raises(tflm_sim.UsageError, match="a model .* was expected, not a value of type 'ndarray'$"):
+        tflm_sim.simulate(numpy.array(5), M4)
+
+
+@pytest.mark.parametrize("shapes", [[(0,)], [(0, (1, 16), 2)], [(0.5, (1,))], [(0, (1.5,))], [(0, 4)], "ab", [b"ab"]])
+def test_shapes_for_the_mobile_runtime_are_pairs(shapes: Any) -> None:
+    with pytest.raises(tflm_sim.UsageError, match=r"^(shapes as pairs \(tensor, shape\)|a dimension as a number) was"):
+        tflm_sim.lite_allocated(SINE, shapes=shapes)
+
+
+def test_the_mobile_runtime_gets_shapes_of_numpy() -> None:
+    numpy = pytest.importorskip("numpy")
+    shape, tensor = numpy.array([2, 1], dtype=numpy.int8), tflm_sim.load(SINE).subgraphs[0].inputs[0]
+    twice = tflm_sim.lite_allocated(SINE, shapes=[(numpy.int64(tensor), shape)])
+    assert [row.arena_bytes for row in tflm_sim.lite_summaries(twice)] == [
+        row.arena_bytes for row in tflm_sim.lite_summaries(tflm_sim.lite_allocated(SINE, shapes=tflm_sim.double_batch))
+    ]
+
+
+def test_a_name_that_no_file_has_is_no_program() -> None:
+    with pytest.raises(tflm_sim.TflmSimError, match="cannot be read"):
+        tflm_sim.measure("a\0b")
 
 
 @pytest.mark.parametrize("width", [0, -1, float("nan"), 2**70])

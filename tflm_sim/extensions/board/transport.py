@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol
 
-from tflm_sim.errors import TransportError, expect
+from tflm_sim.errors import TransportError, expect, whole_number
 from tflm_sim.extras import install_command
 
 DEFAULT_BAUD = 115200
@@ -110,6 +110,7 @@ def open_port(name: str, *, baud: int = DEFAULT_BAUD) -> SerialPort:
         TransportError: One sentence: pyserial is missing, no such port, permission denied, busy, nobody listens.
     """
     expect(name, str, "the name of a port")
+    baud = whole_number(baud, "baud", 1, 2**31 - 1)
     serial = _pyserial()
     name = find_port(name)
     try:

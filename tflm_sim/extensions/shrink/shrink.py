@@ -110,6 +110,8 @@ def shrink(
     """
     if progress is not None:
         expect(progress, Callable, "progress that can be called with a line of text")
+    if aim is not None:
+        expect(aim, Aim, "aim as a BankAim")
     model, configurations, chosen = load(model), configure_each(targets), _chosen(passes)
     budget, stopping = _budget(goal, max_macs, max_flash, operators), stopping_after(time_limit)
     refuse_unshrinkable(model, configurations, chosen)

@@ -102,7 +102,11 @@ def stream(
     model, configurations = load(model), configure_each(targets)
     step = expect(step, int, "a step in frames")
     axis = None if axis is None else whole_number(axis, "axis", 0, 2**31 - 1)
-    if aim not in AIMS:
+    replan, force_float = (
+        expect(given, bool, f"{name} as a truth value")
+        for name, given in (("replan", replan), ("force_float", force_float))
+    )
+    if expect(aim, str, "aim as a text") not in AIMS:
         raise UsageError(f"`aim={aim}`: a stream is for one of: {', '.join(AIMS)}")
     chosen = dict.fromkeys(("offline_plan", "kernel_order", "loops"), False)
     refuse_unshrinkable(model, configurations, {**chosen, "replan": replan, "force_float": force_float})

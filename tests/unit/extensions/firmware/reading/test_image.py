@@ -260,3 +260,11 @@ def test_only_what_looks_like_a_table_is_parsed(
     data = b"code" + struct.pack("<I", root) + b"TFL3" + bytes(4) + vtable + struct.pack("<i", 4) + bytes(300)
     assert find_models([Piece("", 0, memoryview(data))]) == ()
     assert asked == ([len(data) - 4] if is_looked_at else [])
+
+
+def test_more_models_than_any_program_has_are_refused() -> None:
+    model = SINE + bytes(-len(SINE) % 16)
+    assert len(find_models([Piece("", 0, memoryview(model * 256))])) == 256
+    with pytest.raises(FirmwareError) as refused:
+        find_models([Piece("", 0, memoryview(model * 128)), Piece("", 0, memoryview(model * 129))])
+    assert str(refused.value) == "more than 256 models lie in it, more than any program has"
