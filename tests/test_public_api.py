@@ -93,6 +93,7 @@ def test_the_example_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 SINE, M4 = tflm_sim.sample_path("sine"), "cortex-m4"
+OWN = tflm_sim.OpModel("OWN")
 FORMS: dict[str, Callable[[], Any]] = {
     "text": lambda: str(SINE),
     "Path": lambda: SINE,
@@ -296,6 +297,31 @@ FURTHER_ARGUMENTS: dict[str, tuple[Callable[[Any], object], str]] = {
     "width": (lambda given: tflm_sim.draw_two_sets({}, {}, width=given), "a size in inches"),
     "sizes": (lambda given: tflm_sim.execute("a.elf", sizes=given), "sizes in bytes"),
     "settings": (lambda given: tflm_sim.lite_allocated(SINE, given), "settings as LiteSettings"),
+    "title": (lambda given: tflm_sim.head_problem(SINE, M4, title=given), "title as a text"),
+    "title of a picture": (lambda given: tflm_sim.take_picture(SINE, M4, title=given), "title as a text"),
+    "shrunk_by": (lambda given: tflm_sim.take_picture(SINE, M4, shrunk_by=given), "shrunk_by as a text"),
+    "strict": (lambda given: tflm_sim.load(SINE, strict=given), "strict as a truth value"),
+    "path of what is parsed": (lambda given: tflm_sim.parse(b"", path=given), "path as a text"),
+    "replace_plan": (
+        lambda given: tflm_sim.with_offline_plan(SINE, M4, "greedy", replace_plan=given),
+        "replace_plan as a truth value",
+    ),
+    "int8_io": (lambda given: tflm_sim.verify(SINE, SINE, int8_io=given), "int8_io as a truth value"),
+    "release": (lambda given: tflm_sim.LiteSettings(release=given), "a release of LiteRT"),
+    "simulation": (lambda given: tflm_sim.Lifetimes(given), "a simulation"),
+    "client": (lambda given: tflm_sim.sweep(SINE, M4, given), "client as a dask.distributed.Client"),
+    "op_model": (lambda given: tflm_sim.KernelProbe(given, [], []), "op_model as an OpModel"),
+    "inputs": (
+        lambda given: tflm_sim.KernelProbe(OWN, [given], []),
+        "inputs as several TensorSpec or None",
+    ),
+    "outputs": (lambda given: tflm_sim.KernelProbe(OWN, [], [given]), "outputs as several TensorSpec"),
+    "most_prepares": (lambda given: tflm_sim.Sizer(most_prepares=given), "most_prepares as a number"),
+    "arena_size of a kernel": (
+        lambda given: tflm_sim.KernelProbe(OWN, [], [], arena_size=given),
+        "arena_size as a number",
+    ),
+    "target of a kernel": (lambda given: tflm_sim.KernelProbe(OWN, [], [], target=given), "a Target"),
     "shapes": (lambda given: tflm_sim.lite_allocated(SINE, shapes=given), "shapes as pairs (tensor, shape)"),
     "run": (lambda given: tflm_sim.check(SINE, M4, limit=4096, run=given), "run as a truth value"),
     "target of a check": (
@@ -321,6 +347,17 @@ def test_a_further_argument_of_another_type_is_refused_in_a_sentence(name: str) 
     assert str(refused.value) == f"{expected} was expected, not a value of type 'object'"
 
 
+@pytest.mark.parametrize("given", ["SLICE", "", b"SLICE"])
+def test_a_text_is_not_several(given: Any) -> None:
+    for call in (
+        lambda: tflm_sim.shrink(SINE, M4, operators=given),
+        lambda: tflm_sim.simulate(SINE, M4, own_requests=given),
+        lambda: tflm_sim.take_picture(SINE, M4, assumed=given),
+    ):
+        with pytest.raises(tflm_sim.UsageError, match="was expected, not a value of type"):
+            call()
+
+
 # An argument that is a number -> how it is given, the smallest and the largest that has a meaning.
 _BITS_63 = 2**63 - 1
 TARGET = tflm_sim.preset(M4)
@@ -335,6 +372,9 @@ NUMBERS: dict[str, tuple[Callable[[Any], object], int, int]] = {
     "a buffer's upper": (lambda given: tflm_sim.Buffer(0, -(2**63), given), 1 - 2**63, 2**63),
     "a buffer's alignment": (lambda given: tflm_sim.Buffer(0, 0, 1, given), 1, 2**63),
     "a buffer's offset": (lambda given: tflm_sim.Buffer(0, 0, 1, 1, given), 0, 2**63),
+    "prove_runs": (lambda given: tflm_sim.shrink(SINE, M4, prove_runs=given), 0, 2**31 - 1),
+    "into": (lambda given: tflm_sim.shrink(SINE, M4, into=given), 0, 2**31 - 1),
+    "axis": (lambda given: tflm_sim.verify(SINE, SINE, axis=given), 0, 2**31 - 1),
     "processes": (lambda given: tflm_sim.sweep(SINE, M4, jobs=given).size, 1, 2),
 }
 

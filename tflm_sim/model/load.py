@@ -86,6 +86,8 @@ def parse(data: bytes | bytearray | memoryview, *, path: str | None = None, stri
         UsageError: ``data`` is not bytes.
     """
     expect(data, (bytes, bytearray, memoryview), "the bytes of a .tflite file (load() takes a path)")
+    expect(path, str | None, "path as a text")
+    strict = expect(strict, bool, "strict as a truth value")
     source = memoryview(data).cast("B").toreadonly()
     values = native_reader()(source)
     if values is not None:

@@ -60,6 +60,7 @@ class LiteSettings:
             raise unknown("set of kernels", self.kernels, _KERNELS)
         is_kept = expect(self.preserves_all_tensors, bool, "preserves_all_tensors as a truth value")
         object.__setattr__(self, "preserves_all_tensors", is_kept)
+        find_release(self.release)
         object.__setattr__(self, "threads", whole_number(self.threads, "threads", 1, MAX_THREADS))
 
     @property
@@ -161,7 +162,7 @@ def _built(model: Model, settings: LiteSettings) -> Answer:
     try:
         interpreter = build_interpreter(
             model,
-            builtin_op_resolver(settings.kernels, release=find_release(settings.release)),
+            builtin_op_resolver(settings.kernels, release=settings.release),
             preserves_all_tensors=settings.preserves_all_tensors,
             threads=settings.threads,
         )
