@@ -311,10 +311,7 @@ FURTHER_ARGUMENTS: dict[str, tuple[Callable[[Any], object], str]] = {
     "simulation": (lambda given: tflm_sim.Lifetimes(given), "a simulation"),
     "client": (lambda given: tflm_sim.sweep(SINE, M4, given), "client as a dask.distributed.Client"),
     "op_model": (lambda given: tflm_sim.KernelProbe(given, [], []), "op_model as an OpModel"),
-    "inputs": (
-        lambda given: tflm_sim.KernelProbe(OWN, [given], []),
-        "inputs as several TensorSpec or None",
-    ),
+    "inputs": (lambda given: tflm_sim.KernelProbe(OWN, [given], []), "inputs as several TensorSpec or None"),
     "outputs": (lambda given: tflm_sim.KernelProbe(OWN, [], [given]), "outputs as several TensorSpec"),
     "most_prepares": (lambda given: tflm_sim.Sizer(most_prepares=given), "most_prepares as a number"),
     "arena_size of a kernel": (
@@ -450,7 +447,7 @@ def test_no_models_and_no_targets_are_several() -> None:
     for given, what in (((numpy.array(5), M4), "a model"), ((SINE, numpy.array(5)), "a target")):
         with pytest.raises(tflm_sim.UsageError, match=f"^{what} .* was expected, not a value of type 'ndarray'$"):
             tflm_sim.shrink(*given)
-    with pytest.raises(tflm_sim.UsageError, match="a model .* was expected, not a value of type 'ndarray'$"):
+    with pytest.raises(tflm_sim.UsageError, match=r"a model .* was expected, not a value of type 'ndarray'$"):
         tflm_sim.simulate(numpy.array(5), M4)
 
 

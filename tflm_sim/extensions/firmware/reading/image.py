@@ -172,7 +172,7 @@ def _hex_record(line: bytes) -> bytes | None:
 
 
 def _hex_records(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield (address, bytes) of each data record. Record types: 0 data, 1 end, 2 and 4 upper address bits, 3 and 5 start."""
+    """Yield (address, bytes) of each data record. Types: 0 data, 1 end, 2 and 4 upper address bits, 3 and 5 start."""
     base = at = 0
     for line in data.split(b"\n"):
         offset, at = at, at + len(line) + 1
