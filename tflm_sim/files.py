@@ -193,10 +193,17 @@ def parse_json(data: bytes | str, *, path: str, error: type[TflmSimError] = Usag
     try:
         text = data if isinstance(data, str) else data.decode("utf-8-sig")
         return json.loads(text, parse_float=_finite, parse_constant=_finite)
-    except RecursionError:
-        raise error(f"{path} cannot be read as JSON: its values are nested too deeply") from None
-    except ValueError as reason:
-        raise error(f"{path} cannot be read as JSON: {reason}") from None
+    except (ValueError, RecursionError) as reason:
+        raise error(f"{path} cannot be read as JSON: {parse_problem(reason)}") from None
+
+
+def parse_problem(error: Exception) -> str:
+    """Return why a text was not parsed: in our words where Python's are for its programmers."""
+    if isinstance(error, RecursionError):
+        return "its values are nested too deeply"
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is no text in UTF-8 (at byte {error.start})"
+    return "a number has too many digits" if "integer string conversion" in str(error) else str(error)
 
 
 def _finite(text: str) -> float:

@@ -77,6 +77,8 @@ def test_the_help_and_the_version_of_the_whole_import_no_verb(option: str) -> No
     ("--loud", "tflm-sim: unknown option --loud; see 'tflm-sim --help'"),
     ("size m --taget=esp32", "tflm-sim size: unknown option --taget; did you mean --target?"),
     ("size m --quietly", "tflm-sim size: unknown option --quietly; see 'tflm-sim size --help'"),
+    ("size m --verbos", "tflm-sim size: unknown option --verbos; see 'tflm-sim size --help'"),
+    ("--vesion", "tflm-sim: unknown option --vesion; did you mean --version?"),
     ("size m -q", "tflm-sim size: unknown option -q; see 'tflm-sim size --help'"),
     ("explain a b", "tflm-sim explain: 'b' is one argument too many; see 'tflm-sim explain --help'"),
     ("size", "tflm-sim size: no model is given; only with --firmware APP.elf --executed can it be left out"),

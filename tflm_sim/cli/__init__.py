@@ -165,7 +165,7 @@ def _parsed(arguments: Sequence[str], *, of_others: bool) -> argparse.Namespace:
         problem = str(error)
     more = "tflm-sim --help" if name is None else f"tflm-sim {name} --help"
     # A misspelt option is the likeliest cause of anything else that is wrong, such as an option that is missing.
-    options = {*parser.options()}
+    options = {*parser.options()} - ({"--version"} if name is not None else set())  # It stands where a verb would.
     for word in arguments:
         option = word.partition("=")[0]
         if word.startswith("--") and option not in options:

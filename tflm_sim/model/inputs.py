@@ -56,6 +56,8 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x93NUMPY", "a NumPy array, not a model"),
     (b"\x80\x02", "a Python pickle: PyTorch models must be converted first"),
     (b"%PDF", "a PDF document"),
+    (b"\xff\xfe", "a text in UTF-16, as PowerShell's > writes it: save it as UTF-8"),
+    (b"\xfe\xff", "a text in UTF-16: save it as UTF-8"),
     (b"TFL3", "a .tflite file whose first four bytes are missing"),
 )
 _SAVED_MODEL = "a TensorFlow SavedModel: it must be converted with the LiteRT converter"

@@ -14,7 +14,7 @@ from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.events import Observer, each_observer
 from tflm_sim.device.configuration import Configuration, Settings, Where
 from tflm_sim.device.model_allocation import ModelAllocation
-from tflm_sim.errors import each_of
+from tflm_sim.errors import each_of, expect
 from tflm_sim.escape import printable
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.model.load import ModelLike, load
@@ -62,6 +62,8 @@ def take_picture(
         UsageError, UnsupportedOpError: As :func:`~tflm_sim.answers.simulation.simulate`.
     """
     model, observers, arena_size = load(model), each_observer(observers), as_size(arena_size, "arena_size")
+    expect(title, str, "title as a text")
+    expect(shrunk_by, str, "shrunk_by as a text")
     assumed = None if assumed is None else each_of(assumed, str, "assumed as names of options")
     roomy = simulate(model, target, observers=observers, **settings)
     size, split_size = _arena_sizes(roomy, arena_size)

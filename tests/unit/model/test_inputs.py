@@ -79,6 +79,8 @@ def test_an_archive_gives_its_models_with_their_paths() -> None:
         ("saved_model.pb", b"\x08\x01\x12", "a TensorFlow SavedModel"),
         ("a.tflite", b"\x1f\x8b\x08", "a gzip file"),
         ("a.tflite", b"<!DOCTYPE html><html>", "a web page"),
+        ("a.h", b"\xff\xfe{\0", "a text in UTF-16, as PowerShell"),
+        ("a.h", b"\xfe\xff\0{", "a text in UTF-16: save it as UTF-8"),
         ("a.tflite", b"version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer"),
         ("a.tflite", b"", "an empty file"),
         ("a.tflite", b"\x00" * 64, "a file of another kind"),

@@ -129,7 +129,8 @@ def shrunk_lines(
     """
     expect(shrunk, Shrunk, "a result of shrink()")
     if width is not None:
-        expect(width, int, "a width in columns")
+        width = expect(width, int, "a width in columns")
+    explain = expect(explain, bool, "explain as a truth value")
     goal = as_size(goal, "goal")
     lines = [_headline(shrunk, goal), ""]
     rows = list(target_rows(shrunk.gains))

@@ -49,6 +49,22 @@ def test_sections_that_overlap_are_refused() -> None:
     assert "its sections overlap" in refusal(write_elf(*parts))
 
 
+def test_an_object_called_arena_is_no_larger_than_any_arena() -> None:
+    ram = Part(".bss", (0, 2**32 - 1), type=8, flags=3, address=0)
+    assert read(ram, *symbol_parts(2, ("tensor_arena", 0, 2**31 - 1, 1, 1))).arenas[0].size == 2**31 - 1
+    sentence = refusal(write_elf(ram, *symbol_parts(2, ("tensor_arena", 0, 2**31, 1, 1))))
+    assert sentence == "the object tensor_arena has 2,147,483,648 bytes, more than any arena"
+
+
+def test_objects_called_arenas_are_bounded() -> None:
+    ram = Part(".bss", (0, 65536), type=8, flags=3, address=0)
+    objects = [(f"arena{index}", index * 256, 256, 1, 1) for index in range(101)]
+    assert len(read(ram, *symbol_parts(2, *objects[:100])).arenas) == 100
+    assert "101 objects are called arenas, and 100 are judged at most" in refusal(
+        write_elf(ram, *symbol_parts(2, *objects))
+    )
+
+
 def test_a_file_that_is_cut_short_anywhere_is_refused_or_read() -> None:
     whole = write_elf(Part(".text", b"abc", flags=6), *symbol_parts(2, ("main", 0, 4, 2, 1)))
     for size in range(len(whole)):
