@@ -121,7 +121,7 @@ def _questions(args: argparse.Namespace, path: Path) -> Iterator[tuple[str, Bank
     settings: Settings = {"kernels": args.kernels, "resource_variables": VARIABLES}
     for board in args.board or BOARDS:
         core, _ = BOARDS[board]
-        question = BankQuestion(simulate(model, core, **settings))
+        question = BankQuestion(simulate(model, core, **settings), replace_plan=True)
         path.write_bytes(model.source)
         yield board, question, ""
         if question.tail_variables:
