@@ -90,7 +90,7 @@ def _plan(args: argparse.Namespace) -> int:
     if not args.json:
         say(*header(args, config))
     show(document, banks_lines, as_json=args.json)
-    if args.picture is not None:
+    if args.picture is not None and placed.best is not None:
         _draw(args.picture, question, document)
     if args.write is not None and placed.best is not None:
         with replacing_bytes(args.write) as file:

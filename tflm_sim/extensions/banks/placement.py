@@ -114,10 +114,10 @@ class BankQuestion:
             raise UsageError(
                 f"TFLM of {configuration.target.runtime.snapshot} has one arena; it has two since 2022-07-01"
             )
-        if configuration.interpreter != "plain":
-            raise UsageError("RecordingMicroAllocator::Create takes one arena; use `interpreter=plain` with --bank")
         if configuration.target.abi.pointer_size != 4:
             raise UsageError(f"--bank is for processors of 32 bits, not for {configuration.target.name}")
+        if configuration.interpreter != "plain":
+            raise UsageError("RecordingMicroAllocator::Create takes one arena; use `interpreter=plain` with --bank")
         # What TFLM's own Create does is the other question, also where the firmware has a planner.
         has_own = configuration.own_planner
         self.roomy = simulate(roomy.models, configuration, own_planner=False) if has_own else roomy
