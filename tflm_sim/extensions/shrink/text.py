@@ -158,11 +158,8 @@ def shrunk_lines(
         sizes = _sizes(shrunk.with_int8_io)
         lines.append(f"--int8-io would give {sizes}: integers at the inputs and outputs, which the firmware converts")
     if shrunk.has_gained:
-        lines += [
-            "",
-            "for the firmware:",
-            *(f"    {line}" for line in firmware_lines(shrunk, has_arena=not shrunk.aims)),
-        ]
+        for_firmware = firmware_lines(shrunk, has_arena=not shrunk.aims)
+        lines += ["", "for the firmware:", *(f"    {line}" for line in for_firmware)] if for_firmware else []
         lines += _conversion_lines(shrunk.conversions)
         lines += ["", *trust_lines(shrunk)]
     return lines

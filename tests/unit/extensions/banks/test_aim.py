@@ -41,7 +41,7 @@ def test_a_model_that_has_no_plan_in_the_banks_is_brought_into_them_first() -> N
     assert slow_bytes("sample:residual", banks) is None
     result = shrink("sample:residual", "cortex-m7", aim=BankAim(banks))
     assert slow_bytes(result.model, banks) is not None
-    assert result.aims[0].before == "no plan that fits"
+    assert result.aims[0].before == "no plan that fits (an arena of 55,000 B)"
     assert result.aims[0].figures["slow: it must have"][0] is None
 
 
