@@ -174,7 +174,7 @@ def test_compressed_sections_are_bounded_together(monkeypatch: pytest.MonkeyPatc
 def test_abbreviations_without_attributes_count() -> None:
     # Each unit has abbreviations of its own that start one later: 900 + 899 + ... = 405,450 of them.
     bare = b"\1\x34\0\0\0" * 900
-    units = b"".join(struct.pack("<IHIBB", 8, 4, 5 * start, 4, 0) for start in range(900))
+    units = b"".join(struct.pack("<IHIBBI", 12, 4, 5 * start, 4, 0, STRINGS.index(b"TfLite")) for start in range(900))
     parts = (Part(".debug_info", units), Part(".debug_abbrev", bare), Part(".debug_str", STRINGS))
     assert "the abbreviations of the debug information overlap" in refusal(write_elf(*parts))
 
@@ -182,7 +182,7 @@ def test_abbreviations_without_attributes_count() -> None:
 def test_values_that_take_no_room_count() -> None:
     # 4,000 units share one abbreviation with 3,000 attributes of no bytes (DW_FORM_flag_present).
     shapes = shape(1, 0x11, *((attribute % 100 + 1, 0x19) for attribute in range(3000))) + b"\0"
-    units = struct.pack("<IHIBB", 8, 4, 0, 4, 1) * 4000
+    units = struct.pack("<IHIBBI", 12, 4, 0, 4, 1, STRINGS.index(b"TfLite")) * 4000
     parts = (Part(".debug_info", units), Part(".debug_abbrev", shapes), Part(".debug_str", STRINGS))
     assert "values of debug information would have to be read" in refusal(write_elf(*parts))
 
