@@ -80,7 +80,7 @@ SECTIONS {
  .data : { . = ALIGN(8); _sdata = .; *(.data*) __global_pointer$ = . + 0x800; *(.sdata*) . = ALIGN(8); _edata = .;
    } >RAM AT>FLASH
  .bss (NOLOAD) : { . = ALIGN(16); _sbss = .; *(.sbss*) *(.bss*) *(COMMON) . = ALIGN(16); _ebss = .; } >RAM
- .arena (NOLOAD) : { . = ALIGN(16); *(.arena*) . = ALIGN(16); } >RAM
+ .arena (NOLOAD) : { . = ALIGN(16); KEEP(*(.arena.kept*)) *(.arena*) . = ALIGN(16); } >RAM
  end_of_data = .;
 }
 """
@@ -159,6 +159,7 @@ class Builder:
             *([] if "va_list" in log else ["-DLOGS_WORDS"]),
         ]
         self._program_flags.append(f"-DMODEL_BYTES={model.stat().st_size}")
+        self._program_flags.append(f'-DMODEL_FILE="{model.resolve()}"')
         self._program_flags.append(f"-DMIDDLE_OF_RAM={self.core.ram + self.core.ram_bytes // 2:#x}")
         self._program_flags.append(f"-DEND_OF_RAM={self.core.ram + self.core.ram_bytes:#x}")
         self._model = self.folder / f"{model.stem}.cc"
