@@ -75,7 +75,8 @@ SECTIONS {
  .text : { KEEP(*(.vectors)) *(.text*) *(.rodata*) . = ALIGN(4); } >FLASH
  .init_array : { __preinit_array_start = .; __preinit_array_end = .; __init_array_start = .; KEEP(*(SORT(.init_array*)))
    __init_array_end = .; __fini_array_start = .; __fini_array_end = .; } >FLASH
- .ARM.exidx : { __exidx_start = .; *(.ARM.exidx* .ARM.extab*) __exidx_end = .; } >FLASH
+ .ARM.extab : { *(.ARM.extab*) } >FLASH
+ .ARM.exidx : { __exidx_start = .; *(.ARM.exidx*) __exidx_end = .; } >FLASH
  _sidata = LOADADDR(.data);
  .data : { . = ALIGN(8); _sdata = .; *(.data*) __global_pointer$ = . + 0x800; *(.sdata*) . = ALIGN(8); _edata = .;
    } >RAM AT>FLASH
@@ -181,10 +182,12 @@ class Builder:
         if not self._compiled_model.exists():
             self._compile(self._model, self._compiled_model)
 
-    def _compiler(self, source: Path) -> list[str | Path]:
+    def _compiler(self, source: Path, own: tuple[str, ...] = ()) -> list[str | Path]:
         is_c = source.suffix == ".c"
         program = f"{self.core.tools}-{'gcc' if is_c else 'g++'}" if self._gcc else "clang" if is_c else "clang++"
-        headers = () if is_c else ("-include", self._all_headers)
+        # clang takes no headers that it compiled with another -O.
+        is_other = not self._gcc and any(each.startswith("-O") for each in own)
+        headers = () if is_c or is_other else ("-include", self._all_headers)
         return [program, *self._flags, *(() if is_c else CXX), *headers]
 
     def _compile(self, source: Path, built: Path) -> None:
@@ -243,10 +246,10 @@ class Builder:
         source, built = self.folder / f"{stem}.cc", self.folder / f"{stem}.elf"
         source.write_text(source_of(FORMS[name]))
         defined = [f"-DARENA={arena}", *(["-DTRUTH"] if is_truth else []), *self._program_flags]
-        own = shlex.split(flags)
+        own = tuple(shlex.split(flags))
         layout = ["-T", str(self.folder / "layout.ld")]
         gc = [] if "--no-gc-sections" in flags else ["--gc-sections"]
-        compiler = [*self._compiler(source), *own, *defined]
+        compiler = [*self._compiler(source, own), *own, *defined]
         end = ["-lm"]
         if not self._gcc or self._libraries != _NEWLIB:
             newest = max((_GCC / self.core.tools).iterdir())

@@ -126,7 +126,7 @@ FORMS = {
         "static volatile char others[5000]; alignas(16) static uint8_t arena[ARENA];",
     ),
     "in a section": Form(
-        '__attribute__((section(".arena"))) alignas(16) static uint8_t arena[ARENA]; '
+        'alignas(16) static uint8_t arena[ARENA] __attribute__((section(".arena"))); '
         "static tflite::MicroInterpreter i(M, r, arena, SIZE); RUN(i)"
     ),
     "a linker's symbol": Form(
@@ -422,8 +422,8 @@ FORMS = {
     ),
     "in a section that is kept": Form(
         "static tflite::MicroInterpreter i(M, r, arena, SIZE); RUN(i)",
-        '__attribute__((section(".arena.kept"), used)) alignas(16) static uint8_t frame[3000]; '
-        '__attribute__((section(".arena.kept"), used)) alignas(16) static uint8_t arena[ARENA];',
+        'alignas(16) static uint8_t frame[3000] __attribute__((section(".arena.kept"), used)); '
+        'alignas(16) static uint8_t arena[ARENA] __attribute__((section(".arena.kept"), used));',
     ),
     "in a union": Form(
         "for (auto &each : shared.audio) each = 1; static tflite::MicroInterpreter i(M, r, shared.arena, SIZE); RUN(i)",
