@@ -75,12 +75,13 @@ SECTIONS {
  .text : { KEEP(*(.vectors)) *(.text*) *(.rodata*) . = ALIGN(4); } >FLASH
  .init_array : { __preinit_array_start = .; __preinit_array_end = .; __init_array_start = .; KEEP(*(SORT(.init_array*)))
    __init_array_end = .; __fini_array_start = .; __fini_array_end = .; } >FLASH
- .ARM.exidx : { __exidx_start = .; *(.ARM.exidx* .ARM.extab*) __exidx_end = .; } >FLASH
+ .ARM.extab : { *(.ARM.extab*) } >FLASH
+ .ARM.exidx : { __exidx_start = .; *(.ARM.exidx*) __exidx_end = .; } >FLASH
  _sidata = LOADADDR(.data);
  .data : { . = ALIGN(8); _sdata = .; *(.data*) __global_pointer$ = . + 0x800; *(.sdata*) . = ALIGN(8); _edata = .;
    } >RAM AT>FLASH
  .bss (NOLOAD) : { . = ALIGN(16); _sbss = .; *(.sbss*) *(.bss*) *(COMMON) . = ALIGN(16); _ebss = .; } >RAM
- .arena (NOLOAD) : { . = ALIGN(16); *(.arena*) . = ALIGN(16); } >RAM
+ .arena (NOLOAD) : { . = ALIGN(16); KEEP(*(.arena.kept*)) *(.arena*) . = ALIGN(16); } >RAM
  end_of_data = .;
 }
 """
@@ -159,6 +160,7 @@ class Builder:
             *([] if "va_list" in log else ["-DLOGS_WORDS"]),
         ]
         self._program_flags.append(f"-DMODEL_BYTES={model.stat().st_size}")
+        self._program_flags.append(f'-DMODEL_FILE="{model.resolve()}"')
         self._program_flags.append(f"-DMIDDLE_OF_RAM={self.core.ram + self.core.ram_bytes // 2:#x}")
         self._program_flags.append(f"-DEND_OF_RAM={self.core.ram + self.core.ram_bytes:#x}")
         self._model = self.folder / f"{model.stem}.cc"
@@ -180,10 +182,12 @@ class Builder:
         if not self._compiled_model.exists():
             self._compile(self._model, self._compiled_model)
 
-    def _compiler(self, source: Path) -> list[str | Path]:
+    def _compiler(self, source: Path, own: tuple[str, ...] = ()) -> list[str | Path]:
         is_c = source.suffix == ".c"
         program = f"{self.core.tools}-{'gcc' if is_c else 'g++'}" if self._gcc else "clang" if is_c else "clang++"
-        headers = () if is_c else ("-include", self._all_headers)
+        # clang takes no headers that it compiled with another -O.
+        is_other = not self._gcc and any(each.startswith("-O") for each in own)
+        headers = () if is_c or is_other else ("-include", self._all_headers)
         return [program, *self._flags, *(() if is_c else CXX), *headers]
 
     def _compile(self, source: Path, built: Path) -> None:
@@ -242,10 +246,10 @@ class Builder:
         source, built = self.folder / f"{stem}.cc", self.folder / f"{stem}.elf"
         source.write_text(source_of(FORMS[name]))
         defined = [f"-DARENA={arena}", *(["-DTRUTH"] if is_truth else []), *self._program_flags]
-        own = shlex.split(flags)
+        own = tuple(shlex.split(flags))
         layout = ["-T", str(self.folder / "layout.ld")]
         gc = [] if "--no-gc-sections" in flags else ["--gc-sections"]
-        compiler = [*self._compiler(source), *own, *defined]
+        compiler = [*self._compiler(source, own), *own, *defined]
         end = ["-lm"]
         if not self._gcc or self._libraries != _NEWLIB:
             newest = max((_GCC / self.core.tools).iterdir())
@@ -266,15 +270,15 @@ class Builder:
         return built
 
     def works(self, program: Path, size: int = 0) -> bool:
-        """Return whether a program ends with success in QEMU."""
+        """Return whether a program ends with success in QEMU.
+
+        One that never ends is stopped by its CPU time: by the clock, a busy machine would say that it fails.
+        """
         semihosting = f"enable=on,target=native,arg=x,arg={size}"
         command = shlex.split(f"qemu-system-{self.core.machine} -nographic -semihosting-config {semihosting} -kernel")
-        try:
-            ran = subprocess.run(
-                [*command, program], stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return False
+        ran = subprocess.run(
+            ["prlimit", "--cpu=10", *command, program], stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
         return ran.returncode == 0
 
     def smallest(self, program: Path) -> int | None:

@@ -126,7 +126,7 @@ FORMS = {
         "static volatile char others[5000]; alignas(16) static uint8_t arena[ARENA];",
     ),
     "in a section": Form(
-        '__attribute__((section(".arena"))) alignas(16) static uint8_t arena[ARENA]; '
+        'alignas(16) static uint8_t arena[ARENA] __attribute__((section(".arena"))); '
         "static tflite::MicroInterpreter i(M, r, arena, SIZE); RUN(i)"
     ),
     "a linker's symbol": Form(
@@ -376,6 +376,89 @@ FORMS = {
         f"!= kTfLiteOk);",
         is_of_program=True,
     ),
+    "an inline variable": Form(
+        "static tflite::MicroInterpreter i(M, r, arena, SIZE); RUN(i)", "alignas(16) inline uint8_t arena[ARENA];"
+    ),
+    "in namespaces": Form(
+        "static tflite::MicroInterpreter i(M, r, app::ml::arena, SIZED(app::ml::bytes)); RUN(i)",
+        "namespace app::ml { namespace { constexpr size_t bytes = ARENA; alignas(16) uint8_t arena[bytes]; } }",
+    ),
+    "a template's constant": Form(
+        "static tflite::MicroInterpreter i(M, r, Sized<ARENA>::arena, SIZED(Sized<ARENA>::bytes)); RUN(i)",
+        "template <size_t N> struct Sized { static constexpr size_t bytes = N; "
+        "alignas(16) static inline uint8_t arena[bytes]; };",
+    ),
+    "a span": Form(
+        f"{_ARENA}infer(r, {{arena, SIZE}});",
+        "struct Span { uint8_t *first; size_t count; uint8_t *data() const { return first; } "
+        "size_t size() const { return count; } }; "
+        "__attribute__((noinline)) void infer(const Resolver &r, Span bytes) { "
+        "static tflite::MicroInterpreter i(M, r, bytes.data(), bytes.size()); RUN(i) }",
+    ),
+    "a singleton": Form(
+        "RUN(Engine::instance().interpreter)",
+        "class Engine { Engine() : interpreter(M, resolver, arena, SIZE) { ADD_ALL(resolver) } Resolver resolver; "
+        "alignas(16) uint8_t arena[ARENA]; public: tflite::MicroInterpreter interpreter; "
+        "static Engine &instance() { static Engine one; return one; } };",
+    ),
+    "two engines of one class": Form(
+        f"{_ARENA}alignas(16) static uint8_t stays[24000]; static Fast one(r, stays, sizeof(stays)); "
+        "static Slow two(r, arena, SIZE); Engine *volatile engines[] = {&one, &two}; "
+        "for (auto *each : engines) if (!each->begin()) end(1); if (TRUTH_NOW) end(0); "
+        "for (auto *each : engines) if (!each->step()) end(1); end(0);",
+        "struct Engine { tflite::MicroInterpreter interpreter; Engine(const Resolver &r, uint8_t *at, size_t size) "
+        ": interpreter(M, r, at, size) {} virtual bool begin() { return interpreter.AllocateTensors() == kTfLiteOk; } "
+        "virtual bool step() = 0; }; struct Fast : Engine { using Engine::Engine; "
+        "bool step() override { return interpreter.Invoke() == kTfLiteOk; } }; struct Slow : Engine { "
+        "using Engine::Engine; bool step() override { memset(interpreter.input(0)->data.raw, 1, "
+        "interpreter.input(0)->bytes); return interpreter.Invoke() == kTfLiteOk; } };",
+    ),
+    "in a task of a pool": Form(
+        "auto *stack = take(8192); SWITCH_STACK(stack + 8192, task)",
+        "alignas(16) static uint8_t arena[ARENA]; alignas(16) static uint8_t pool[12000]; static size_t taken; "
+        "__attribute__((noinline)) uint8_t *take(size_t size) { auto *at = pool + taken; taken += (size + 15) & ~15u; "
+        'return at; } extern "C" __attribute__((noinline, used)) void task() { static Resolver r; ADD_ALL(r) '
+        "static tflite::MicroInterpreter i(M, r, arena, SIZE); RUN(i) }",
+    ),
+    "in a section that is kept": Form(
+        "static tflite::MicroInterpreter i(M, r, arena, SIZE); RUN(i)",
+        'alignas(16) static uint8_t frame[3000] __attribute__((section(".arena.kept"), used)); '
+        'alignas(16) static uint8_t arena[ARENA] __attribute__((section(".arena.kept"), used));',
+    ),
+    "in a union": Form(
+        "for (auto &each : shared.audio) each = 1; static tflite::MicroInterpreter i(M, r, shared.arena, SIZE); RUN(i)",
+        "static union { alignas(16) uint8_t arena[ARENA]; int16_t audio[500]; } shared;",
+    ),
+    "words": Form(
+        "alignas(16) static uint32_t arena[(ARENA + 3) / 4]; "
+        "static tflite::MicroInterpreter i(M, r, reinterpret_cast<uint8_t *>(arena), SIZE); RUN(i)"
+    ),
+    "reset and allocated again": Form(f"{_ARENA}{_ON_ARENA}{_CHECKED}i.Reset(); RUN(i)"),
+    "one of two models": Form(
+        f"{_ARENA}volatile bool is_other = false; static tflite::MicroInterpreter i("
+        "tflite::GetModel(is_other ? other_model : g_model), r, arena, SIZE); RUN(i)",
+        r'extern "C" const unsigned char other_model[]; __asm(".section .rodata.other_model,\"a\"\n.balign 16\n'
+        r'.global other_model\nother_model:\n.incbin \"" MODEL_FILE "\"\n.text");',
+    ),
+    "two frames": Form(
+        f"{_ARENA}{_ON_ARENA}{_CHECKED}if (TRUTH_NOW) end(0); for (int n = 0; n < 4; n++) {{ "
+        "memset(frames[n & 1], n, sizeof(frames[0])); memcpy(i.input(0)->data.raw, frames[n & 1], sizeof(frames[0])); "
+        "if (i.Invoke() != kTfLiteOk) end(1); memcpy(results[n & 1], i.output(0)->data.raw, 4); } end(0);",
+        "static uint8_t frames[2][400]; static uint8_t results[2][4];",
+    ),
+    "a static in a lambda": Form(
+        "auto make = [&](size_t size) -> tflite::MicroInterpreter & { alignas(16) static uint8_t arena[ARENA]; "
+        "static tflite::MicroInterpreter i(M, r, arena, size); return i; }; auto &i = make(SIZE); RUN(i)"
+    ),
+    "operators registered by a function": Form(
+        f"static Resolver r; if (add_operators(r) != kTfLiteOk) end(1); {_ARENA}{_ON_ARENA}RUN(i)",
+        "__attribute__((noinline)) TfLiteStatus add_operators(Resolver &to) { ADD_ALL(to) return kTfLiteOk; }",
+    ),
+    "a resolver with room": Form(f"static tflite::MicroMutableOpResolver<128> r; ADD_ALL(r) {_ARENA}{_ON_ARENA}RUN(i)"),
+    "all operators": Form(
+        f"static AllOps r; {_ARENA}{_ON_ARENA}RUN(i)",
+        "struct AllOps : tflite::MicroMutableOpResolver<OPERATORS> { AllOps() { ADD_ALL((*this)) } };",
+    ),
     "waits for a port": Form(
         f"{_ARENA}volatile bool port = false; while (!port) {{}} {_ON_ARENA}RUN(i)", is_of_program=True
     ),
@@ -387,6 +470,12 @@ FORMS = {
 }
 """Each form by its name."""
 HEADERS = r"""
+#ifdef tflite
+#undef tflite
+#include "tensorflow/lite/schema/schema_generated.h"
+namespace tflite::micro { using namespace ::tflite; }
+#define tflite tflite::micro
+#endif
 #include <array>
 #include <cstdarg>
 #include <cstdint>

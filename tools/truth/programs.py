@@ -74,8 +74,10 @@ def asked(row: dict[str, Any], count: int) -> dict[str, dict[str, Any]]:
     """Return what each verb says of a program: exit code, answer, size in bytes or None, doubts, seconds.
 
     Besides ``firmware`` and ``firmware --run`` it asks ``count`` others, other ones of each program: all of them
-    answer from one description.
+    answer from one description. With a count below zero it asks none.
     """
+    if count < 0:
+        return {}
     program, model, arena = (str(row[each]) for each in ("program", "model", "arena"))
     verbs = {
         "firmware": ["firmware", program, "--json"],
@@ -243,7 +245,9 @@ def main() -> int:
     parser.add_argument("--program-flags", default="-g", help="one program for each, with each library")
     parser.add_argument("--form", action="append", choices=FORMS)
     parser.add_argument("--share", default="0/1", help="every which form, and the first")
-    parser.add_argument("--others", type=int, default=2, help="verbs besides firmware and firmware --run")
+    parser.add_argument(
+        "--others", type=int, default=2, help="verbs besides firmware and firmware --run; -1: not asked"
+    )
     parser.add_argument("--ask-again", action="store_true")
     given = parser.parse_args()
     records = [work / "programs.jsonl" for work in given.work]

@@ -49,7 +49,11 @@ def _thumb(address: int, code: bytes) -> Iterator[Jump]:
 
 def _riscv(address: int, code: bytes) -> Iterator[Jump]:
     words = memoryview(code[: len(code) // 2 * 2]).cast("H")
+    after = 0
     for i, low in enumerate(words[:-1]):
+        if i < after:  # the second half of an instruction may look like a short jump
+            continue
+        after = i + (2 if low & 3 == 3 else 1)
         site = address + 2 * i
         if low & 0x7F == 0x6F:
             word = low | words[i + 1] << 16

@@ -79,6 +79,11 @@ def test_a_pair_may_be_the_last_of_the_code_and_stand_behind_another_instruction
     assert [*JUMPS["RISC-V"](START, code)] == [Jump(START + 6, START + 2 + 0x1000 - 4, True)]
 
 
+def test_the_second_half_of_an_instruction_of_risc_v_is_no_jump() -> None:
+    code = bytes.fromhex("b7250920 09200100")  # lui a1, 0x20092; c.jal by 2
+    assert [*JUMPS["RISC-V"](START, code)] == [Jump(START + 4, START + 6, True)]
+
+
 @pytest.mark.parametrize(
     ("code", "jumps"),
     [
