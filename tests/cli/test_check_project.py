@@ -102,7 +102,7 @@ def test_a_sketch_that_does_not_fit_names_the_command_that_makes_its_model_small
     change(sketch / "config.h", "KB 1024", "KB 500")
     _, out = checked(capsys, "sine", "--board", "nano33ble")
     command = "tflm-sim shrink sine/model.cpp:g_model --board nano33ble --library chirale --goal 1016"
-    assert f"this looks for rewritings that need less, with the same outputs: {command}" in out
+    assert f"this looks for rewritings that need less, with the same outputs:\n  {command}\n" in out
     assert main(command.split()[1:]) in (0, 1)
 
 

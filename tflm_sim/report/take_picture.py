@@ -113,9 +113,11 @@ def _advice(roomy: Simulation, pictured: Simulation, shrunk_by: str) -> tuple[st
             f"It stops in {step}; change this operator, or take a library that has what it needs.",
         )
     size, needed = pictured.device.arena.size, roomy.smallest
+    first, *command = larger_or_shrink(needed.multiple_of_16, shrunk_by)
     return (
         f"{needed.size:,} B are needed, {needed.size - size:,} B more than this arena has.",
-        f"What to do: {larger_or_shrink(needed.multiple_of_16, shrunk_by)}.",
+        f"What to do: {first}" if command else f"What to do: {first}.",
+        *command,
     )
 
 

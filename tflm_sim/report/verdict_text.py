@@ -127,9 +127,14 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     return lines + settling_lines(verdict.answer, verdict.settled_by)
 
 
+def of_model(name: str, line: str) -> str:
+    """Return a line with the name of what it is about before it; one that is indented goes on with the line above."""
+    return line if line.startswith(" ") else f"{name}{line}"
+
+
 def shrinking_lines(command: str) -> list[str]:
-    """Return the line with the command that looks for rewritings that need less; none where it is ""."""
-    return [f"this looks for rewritings that need less, with the same outputs: {command}"] if command else []
+    """Return the lines with the command that looks for rewritings that need less; none where it is ""."""
+    return ["this looks for rewritings that need less, with the same outputs:", f"  {command}"] if command else []
 
 
 def ram_lines(ram: RamBeside, *, has_sources: bool = False) -> list[str]:

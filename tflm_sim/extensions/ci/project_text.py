@@ -12,7 +12,7 @@ from tflm_sim.report.circumstances import sentence_with_assumed, unnamed
 from tflm_sim.report.difference_text import change_of_arena, changed_settings, largest_changes
 from tflm_sim.report.size_difference import Difference, SizeChange
 from tflm_sim.report.tables import table_lines
-from tflm_sim.report.verdict_text import MARKS, deciding, headline, verdict_lines
+from tflm_sim.report.verdict_text import MARKS, deciding, headline, of_model, verdict_lines
 from tflm_sim.units import format_size
 
 MAX_ROWS = 200
@@ -83,7 +83,7 @@ def project_lines(cells: Sequence[Cell], *, width: int | None = None) -> list[st
     rows = [_row(cell) for cell in cells]
     table = table_lines([("fits", "needs", "limit", "grew", "model", "firmware"), *rows], width=width) if rows else []
     reasons = [
-        f"{printable(cell.model)} on {printable(cell.firmware.label)}: {line}"
+        of_model(f"{printable(cell.model)} on {printable(cell.firmware.label)}: ", line)
         for cell in cells
         if verdict_of(cell).exit_code
         for line in verdict_lines(verdict_of(cell))
