@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import math
 import os
 import stat
@@ -48,6 +49,17 @@ def replacing_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if "null" not in str(error):
             raise
         raise UsageError(f"{path} cannot be written: a name has no null character") from error
+
+
+def walk(folder: str | os.PathLike[str]) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield what ``os.walk`` does, from the top, however deep: that one calls itself before Python 3.12."""
+    left = [os.fspath(folder)]
+    while left:
+        path = left.pop()
+        for found in itertools.islice(os.walk(path), 1):
+            yield found
+            below = (os.path.join(path, name) for name in reversed(found[1]))
+            left += [name for name in below if not os.path.islink(name)]
 
 
 def inside(folder: str | os.PathLike[str], name: str, *, may_link: bool = False, pattern: str = "") -> str:

@@ -231,3 +231,16 @@ def test_sources_without_a_model_are_passed_over_in_a_folder_that_says_what_it_i
     (export / "saved_model.pb").write_bytes(b"\x08\x01")
     with pytest.raises(ModelError, match="it looks like a TensorFlow SavedModel: it must be converted"):
         load(*expand([str(export)]))
+
+
+def test_folders_are_read_however_deep_they_are(tmp_path: Path) -> None:
+    top, here = str(tmp_path), os.getcwd()
+    try:
+        os.chdir(top)
+        for _ in range(1100):  # A path of 2,200 characters; os.walk() of Python 3.11 ends at 1,000 folders.
+            os.mkdir("d")
+            os.chdir("d")
+        Path("m.tflite").write_bytes(b"")
+    finally:
+        os.chdir(here)
+    assert [Path(name).name for name in expand([top])] == ["m.tflite"]
