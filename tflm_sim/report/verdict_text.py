@@ -13,6 +13,7 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL, named
 from tflm_sim.document_types import Count
 from tflm_sim.escape import code_span, printable
+from tflm_sim.names import with_options
 from tflm_sim.registry import part_lines
 from tflm_sim.report.circumstances import sentence_with_assumed
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
@@ -256,7 +257,7 @@ def verdict_markdown(verdict: Verdict, assumed: Sequence[str] = (), open_targets
         "",
     ]
     if verdict.exit_code:
-        lines += [code_span(line) for line in verdict_lines(verdict)] + [""]
+        lines += [code_span(with_options(line.strip())) for line in verdict_lines(verdict)] + [""]
     return "\n".join(lines) + "\n"
 
 

@@ -45,7 +45,7 @@ from tflm_sim.limits import MAX_DOCUMENT_BYTES
 from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
-from tflm_sim.names import meant
+from tflm_sim.names import meant, unknown
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.targets.boards import board
 
@@ -294,7 +294,11 @@ def cells(
         try:
             judges = _judges(project, firmware, simulate)
             named = _named(project, firmware)
-            for name in models_of(project, firmware):
+            models = models_of(project, firmware)
+            for pattern in firmware.limits:
+                if not set(models).intersection(_names(project, [pattern])):
+                    raise unknown("model in limits", pattern, models)
+            for name in models:
                 if wanted is None or name in wanted:
                     room = _room(project, firmware, name)
                     command = shrinking(named, _path(project, name), room.limit)

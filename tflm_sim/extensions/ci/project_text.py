@@ -8,6 +8,7 @@ from typing import NamedTuple
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.escape import code_span, printable
 from tflm_sim.extensions.ci.project import Cell
+from tflm_sim.names import with_options
 from tflm_sim.report.circumstances import sentence_with_assumed, unnamed
 from tflm_sim.report.difference_text import change_of_arena, changed_settings, largest_changes
 from tflm_sim.report.size_difference import Difference, SizeChange
@@ -156,7 +157,8 @@ def _size(size: int | None) -> str:
 def _why(review: Review) -> Iterator[str]:
     """Yield a paragraph about a row that is not good, or that moved."""
     verdict = verdict_of(review.after)
-    reasons = [code_span(line) for line in verdict_lines(verdict)] if verdict.exit_code else []
+    lines = verdict_lines(verdict) if verdict.exit_code else []
+    reasons = [code_span(with_options(line.strip())) for line in lines]
     if review.difference is not None:
         reasons += [code_span(line) for line in changed_settings(review.difference)[:3]]
         reasons += filter(None, [change_of_arena(review.difference)])
