@@ -18,10 +18,11 @@ the M85 (both execute Armv8.1-M with MVE), the core itself for the others. The E
 ESP-NN 1.3.1 (each file has the SHA-256 of that release's CHECKSUMS.json), with CONFIG_NN_OPTIMIZED: the plain C for the
 C3 and C6, built by GCC 12.2.0 for rv32imc and rv32imac and run on QEMU's RISC-V, and for the ESP32 and S2, built by
 Debian's GCC 12.2.0 for the Xtensa LX106 (call0, floats by LLVM's compiler-rt) and run on QEMU's. The S3 (LX106) and P4
-(rv32imafc) have their own C files with the size functions, without the assembly, .S or inline, that only Invoke() runs:
-calls to it stay unresolved. Of these the S3's header of prototypes is that of 1.2.3, and the P4's softmax has no known
-checksum. "esp32-s3-esphome" is esp-tflite-micro 1.3.3~1 and ESP-NN 1.1.2 by their tags, likewise on the LX106. A byte
-below the smallest arena each run failed. Left out are models with other operators.
+(rv32imac, whose structs are those of its rv32imafc) have their own C files with the size functions, without the
+assembly, .S or inline, that only Invoke() runs: calls to it stay unresolved. Of these the S3's header of prototypes is
+that of 1.2.3, and the P4's softmax has no known checksum. "esp32-s3-esphome" is esp-tflite-micro 1.3.3~1 and ESP-NN
+1.1.2 by their tags, likewise on the LX106. A byte below the smallest arena each run failed. Left out are models with
+other operators.
 
 ``esp_runs.json``, by release of esp-tflite-micro, implementation and version of ESP-NN: built from the component's
 sources with ``g++ -m32 -malign-double`` (the layout rules of Xtensa and RISC-V), TF_LITE_STATIC_MEMORY and
