@@ -172,7 +172,4 @@ def _with_planner(
     held = "; ".join(f"{bank.name} holds {use.needed:,} B" for bank, use in uses if use.needed)
     if has_planner:
         return True, f"with the firmware's own planner (banks.h) {held}"
-    return (
-        False,
-        f"TFLM's own Create does not; with the planner that '{command}' writes it does: {held}",
-    )
+    return (False, f"TFLM's own Create does not; with the planner that '{command}' writes it does: {held}")
