@@ -75,6 +75,19 @@ def test_a_request_that_was_not_seen_agrees_by_the_bytes_that_are_gone() -> None
     assert agreement(events, SIMULATION).compared == 0
 
 
+@pytest.mark.parametrize("count", [2, 3])
+def test_several_requests_that_were_not_seen_agree_by_the_bytes_that_are_gone(count: int) -> None:
+    events = seen()
+    at = next(number for number, event in enumerate(events) if isinstance(event, Persist))
+    several = [event for event in events[at : at + count] if isinstance(event, Persist)]
+    assert len(several) == count
+    taken = sum(event.used for event in several)
+    events[at : at + count] = [several[-1]._replace(size=taken, used=taken, alignment=0)]
+    assert agreement(events, SIMULATION) == agreement(seen(), SIMULATION)
+    events[at] = several[-1]._replace(size=taken + 4, used=taken + 4, alignment=0)
+    assert agreement(events, SIMULATION).compared == 0
+
+
 def test_what_is_missing_at_the_end_is_told() -> None:
     events = seen()
     last = max(number for number, event in enumerate(events) if isinstance(event, Persist))
