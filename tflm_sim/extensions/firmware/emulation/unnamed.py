@@ -33,6 +33,7 @@ _PRINTED = {
     Watched.ALLOCATE_TENSORS: _ALLOCATE,
     Watched.INVOKE: b"Invoke() called after initialization failed",
     Watched.START_MODEL: b"MicroAllocator: Model allocation started before",
+    Watched.REQUEST_SCRATCH: b"Scratch buffer request ex",  # "exeeds" until 2026
 }
 _SLOTS = {
     _RESIZE: {

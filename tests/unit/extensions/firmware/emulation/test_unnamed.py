@@ -134,6 +134,12 @@ def test_of_two_that_print_one_message_the_table_says_which_is_meant() -> None:
     assert found(without, ALLOCATOR)[Watched.PERSISTENT] == ((PERSISTENT, 0), (SHIFTED, 0))
 
 
+@pytest.mark.parametrize("text", [b"Scratch buffer request exeeds limit", b"Scratch buffer request exceeds limit"])
+def test_what_lends_scratch_buffers_prints_a_message_whose_spelling_changed(text: bytes) -> None:
+    by_role = found(SINGLE_ARENA, ALLOCATOR, printed=(*PRINTED, text))
+    assert by_role[Watched.REQUEST_SCRATCH] == ((TEMP_FREE, 0),)  # The function behind the others prints it here.
+
+
 def test_before_june_2022_resetting_stands_behind_taking() -> None:
     roles = found({0: TEMP, 1: TEMP_RESET}, ALLOCATOR)
     assert (roles[Watched.TEMP], roles[Watched.TEMP_RESET]) == (((TEMP, 0),), ((TEMP_RESET, 0),))
