@@ -237,7 +237,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _answer(arguments: list[str]) -> int:
     """Run the verb; every error becomes one sentence and an exit code."""
-    verb, has_verdict = None, False
+    verb, has_verdict, args = None, False, argparse.Namespace()
     try:
         arguments = _with_implied_verb(arguments)
         verb = _verb(arguments)
@@ -265,10 +265,23 @@ def _answer(arguments: list[str]) -> int:
             import traceback
 
             say(*traceback.format_exc().splitlines(), file=sys.stderr, wraps=False)
+        elif place := _place_in(getattr(args, "custom_ops", None) or (), error):
+            _complain(verb, f"{place}: {type(error).__name__}: {error}")
+            return UsageError.exit_code
         else:
             kind = type(error).__name__
             _complain(verb, f"an error in tflm-sim itself ({kind}: {error}); --debug shows where it comes from")
         return UNFORESEEN
+
+
+def _place_in(files: Sequence[str], error: Exception) -> str:
+    """Return the line of the user's own Python in which an error was raised; "" for an error of ours."""
+    place, at = "", error.__traceback__
+    while at is not None:
+        if (file := at.tb_frame.f_code.co_filename) in files:
+            place = f"{file}, line {at.tb_lineno}"
+        at = at.tb_next
+    return place
 
 
 def _flush() -> int:
