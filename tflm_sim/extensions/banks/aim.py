@@ -78,7 +78,7 @@ class BankAim:
         return figures
 
     def _placed(self, model: Model, configuration: Configuration) -> tuple[BankQuestion, BestPlacement]:
-        question = BankQuestion(simulate(model, configuration))
+        question = BankQuestion(simulate(model, configuration), replace_plan=True)
         return question, question.place(self.banks, time_limit=_SECONDS)
 
 
