@@ -382,6 +382,8 @@ def _judged(
     seen += [(False, f"AllocateTensors() {bad}") for each in observed if (bad := _bad_stores(each.stores))]
     if follower.program.is_unnamed and follower.says_failure:
         seen.append((None, f"{follower.ending}, and no symbol says whether the arena is as large as what is passed"))
+    if unknown := _stack_unknown(follower.program, observed):
+        seen.append((None, unknown))
     failing = [one for one in seen if one[0] is False] or [one for one in seen if one[0] is None]
     return failing[0] if failing else (True, size.reason)
 
@@ -395,16 +397,32 @@ def _stack_lacks(program: Program, observed: Sequence[Result], *, is_called: boo
         is_called: Whether the program itself came there.
         is_array: Whether only a stack counts that is an array.
     """
-    runs = [("AllocateTensors()", one.pointer, one.stack) for one in observed]
-    runs += [("Invoke()", run.pointer, run.stack) for one in observed for run in one.invocations]
-    for function, pointer, used in runs:
-        if used is None or (is_array and program.object_bounds(pointer - 1) is None):
+    for function, pointer, used in _stacks(observed):
+        if is_array and program.object_bounds(pointer - 1) is None:
             continue
         room = program.stack_room(pointer, is_called=is_called)
         if room is not None and (missing := room.exceeded_by(used)) > 0:
             taken = f"{function} uses {used:,} B of stack"
             return f"{taken}, for which {room.reserved_by} of {room.reserved:,} B lacks {missing:,} B"
     return ""
+
+
+def _stack_unknown(program: Program, observed: Sequence[Result]) -> str:
+    """Return that a stack lies among the static objects of a program without symbols, so that its size is not known."""
+    for function, pointer, used in _stacks(observed) if program.is_unnamed else ():
+        static = (one for one in program.elf.sections if one.is_allocated and 0 < pointer - one.address <= one.size)
+        place = next(static, None)
+        if place is not None and program.stack_room(pointer, is_called=True) is None:
+            where = f"the {used:,} B below {pointer:#x} in {place.name}"
+            return f"{function} uses {where} as its stack, and no symbol says how large that is"
+    return ""
+
+
+def _stacks(observed: Sequence[Result]) -> Iterator[tuple[str, int, int]]:
+    """Yield each function that was measured, where its stack began, and how many bytes of it it took."""
+    runs = [("AllocateTensors()", one.pointer, one.stack) for one in observed]
+    runs += [("Invoke()", run.pointer, run.stack) for one in observed for run in one.invocations]
+    yield from ((function, pointer, used) for function, pointer, used in runs if used is not None)
 
 
 def _invoke_works(invocation: InvokeSeen, *, is_own: bool) -> tuple[bool | None, str]:

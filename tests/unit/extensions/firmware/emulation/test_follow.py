@@ -200,6 +200,35 @@ def test_of_what_runs_only_a_stack_that_is_an_array_is_too_small(bounds: tuple[i
     assert follow._stack_lacks(program, [result], is_called=True, is_array=True) == said
 
 
+@pytest.mark.parametrize(
+    ("is_unnamed", "pointer", "room", "is_known"),
+    [
+        (True, 0x2000_1100, None, False),
+        (True, 0x2000_2000, None, False),  # It is the section's end.
+        (True, 0x2000_1000, None, True),  # It grows down from the section's start: into other memory.
+        (True, 0x2000_8000, None, True),
+        (True, 0x2000_1100, StackRoom(".stack", 4096, 0), True),
+        (False, 0x2000_1100, None, True),
+    ],
+)
+def test_no_one_knows_how_large_a_stack_is_among_the_static_objects_of_a_stripped_program(
+    is_unnamed: bool, pointer: int, room: StackRoom | None, is_known: bool
+) -> None:
+    bss = SimpleNamespace(name=".bss", is_allocated=True, address=0x2000_1000, size=0x1000)
+    debug = SimpleNamespace(name=".debug_info", is_allocated=False, address=0, size=0x4000_0000)
+    follower: Any = SimpleNamespace(
+        program=SimpleNamespace(
+            is_unnamed=is_unnamed, elf=SimpleNamespace(sections=[debug, bss]),
+            stack_room=lambda pointer, is_called: room,
+        ),
+        says_failure=False, misplacement=lambda place, results: "", has_other_model=False,
+    )  # fmt: skip
+    stack = f"the 512 B below {pointer:#x} in .bss"
+    told = f"AllocateTensors() uses {stack} as its stack, and no symbol says how large that is"
+    judged = follow._judged(follow._SizeFound(True, ""), follower, [], [Result(0, stack=512, pointer=pointer)])
+    assert judged == ((True, "") if is_known else (None, told))
+
+
 def test_memory_that_is_handed_out_twice_is_no_success(machine: Callable[[str], Any]) -> None:
     said = found(machine, Search(None), WORKS)
     assert said[:3] == (
