@@ -87,7 +87,8 @@ def test_the_help_and_the_version_of_the_whole_import_no_verb(option: str) -> No
     ("check m --arena-size=64KiB", "tflm-sim check: unknown option --arena-size; did you mean --limit?"),
     ("firmware app.elf --executed", "tflm-sim firmware: unknown option --executed; did you mean --run?"),
     ("size m --board pico --board pico2",
-     "tflm-sim size: --board is given twice, and 'tflm-sim size' takes one; see 'tflm-sim size --help'"),
+     "tflm-sim size: --board is given twice, and 'tflm-sim size' takes one; for several: --boards A,B; see 'tflm-sim "
+     "size --help'"),
     ("size m --board", "tflm-sim size: argument --board: expected one argument; see 'tflm-sim size --help'"),
 ])  # fmt: skip
 def test_an_argument_that_is_not_understood_is_a_line_with_the_nearest_name(

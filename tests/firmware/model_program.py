@@ -99,11 +99,18 @@ __attribute__((noipa)) tflite::MicroInterpreter::MicroInterpreter(
   static tflite::MicroOpResolver resolver;
   tflite::MicroInterpreter placed((const tflite::Model *)own_model, resolver, PLACE, ARENA);
   if (placed.AllocateTensors() == 0) placed.Invoke();
+#elif defined TOGETHER
+  make(interpreter, own_model, tensor_arena);
+  make(other, other_model, other_arena);
+  interpreter.AllocateTensors();
+  other.AllocateTensors();
+  interpreter.Invoke();
+  other.Invoke();
 #else
   start(interpreter, own_model, tensor_arena);
-#endif
 #ifdef OTHER
   start(other, other_model, other_arena);
+#endif
 #endif
 """
     + run_program.END
@@ -117,6 +124,7 @@ def built(
     *,
     stray: str = "",
     other: bytes = b"",
+    is_together: bool = False,
     skipped: int = 0,
     arena: int = 4096,
     more: str = "",
@@ -131,6 +139,7 @@ def built(
         shapes: Of its input and its output, of elements of a byte.
         stray: A statement of Invoke(), which may write where it should not.
         other: The model of a second interpreter, with an arena of its own; b"" for none.
+        is_together: Whether both interpreters are made before either allocates, and both allocate before either runs.
         arena: Bytes of each arena.
         more: Declarations behind the arena's.
         place: Where the arena of the first interpreter is, as its constructor is told; "" to have no constructor.
@@ -144,6 +153,8 @@ def built(
     dims = ["{" + ",".join(map(str, (len(shape), *shape))) + "}" for shape in shapes]
     defined = [f"-DINPUT={dims[0]}", f"-DOUTPUT={dims[1]}", f"-DSTRAY={stray or '(void)0'}", f"-DARENA={arena}"]
     flags = ["-O1", "-fno-inline", run_program.LAYOUT, *defined, f"-Wa,-I{folder}", f"-Wa,--defsym,SKIPPED={skipped}"]
+    if is_together:
+        flags.append("-DTOGETHER")
     if place:
         flags.append(f"-DPLACE={place}")
     if other:

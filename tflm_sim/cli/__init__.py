@@ -50,7 +50,8 @@ class Once(argparse._StoreAction):
         """
         assert isinstance(parser, Parser), "all verbs have this parser"
         if option is not None and self.dest in parser.given:
-            raise UsageError(f"{option} is given twice, and '{parser.prog}' takes one")
+            several = f"; for several: {option}s A,B" if f"{option}s" in parser._option_string_actions else ""
+            raise UsageError(f"{option} is given twice, and '{parser.prog}' takes one{several}")
         parser.given.add(self.dest)
         super().__call__(parser, namespace, values, option)
 
