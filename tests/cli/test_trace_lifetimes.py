@@ -143,10 +143,10 @@ def test_options_that_do_not_go_together(argv: tuple[str, ...], said: str, capsy
 
 LEAK = """
 from tflm_sim import Node, OpModel, Steps
-from tflm_sim.ops.roles import optional_input
+from tflm_sim.ops.roles import input_tensor
 
 def prepare(node: Node) -> Steps[None]:
-    yield from optional_input(node, 0)
+    yield from input_tensor(node, 0, "mine.cc:20")
 
 KERNEL = OpModel("RELU", prepare=prepare)
 """

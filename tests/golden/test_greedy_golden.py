@@ -25,6 +25,7 @@ def test_every_offset_is_the_recorded_one():
             planner.add_buffer(size, first, last, offline_offset=offline)
         assert list(planner.offsets()) == instance["offsets"], instance["name"]
         assert planner.maximum_memory_size() == instance["max"], instance["name"]
+        assert planner.do_any_buffers_overlap() == instance["any_overlap"], instance["name"]
 
 
 @pytest.mark.skipif(not native.available(), reason="the C core was not built: the test above ran the Python planner")

@@ -31,15 +31,19 @@ def run(planner, case):
             with pytest.raises(PlanningError):
                 planner.add_buffer(size, first, last)
     for index, offset in case["expect_offsets"].items():
-        assert planner.offsets()[int(index)] == offset
+        assert planner.offset_for_buffer(int(index)) == offset
     if "expect_max" in case:
         assert planner.maximum_memory_size() == case["expect_max"]
+    if "expect_offset_error_index" in case:
+        with pytest.raises(PlanningError):
+            planner.offset_for_buffer(case["expect_offset_error_index"])
 
 
 @pytest.mark.parametrize("case", planner_cases("greedy"), ids=name)
 def test_greedy(case):
     planner = GreedyMemoryPlanner()
     run(planner, case)
+    assert planner.do_any_buffers_overlap() == case.get("expect_any_overlap", False)
     assert planner.maximum_memory_size() == case.get("cpp_max", 100)  # TestSmallScratch: the one buffer that fits
     assert list(planner.offsets()) == case.get("cpp_offsets", [0])
 

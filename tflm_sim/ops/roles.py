@@ -146,6 +146,16 @@ def present(tensor: KernelTensor | None, place: str, name: str) -> KernelTensor:
     return tensor
 
 
+def input_tensor(node: Node, position: int, place: str, name: str = "input") -> Steps[KernelTensor]:
+    """``AllocateTempInputTensor`` followed by ``TF_LITE_ENSURE(context, <name> != nullptr)`` at ``place``."""
+    return present((yield from temp_at(node.operator.inputs, position)), place, name)
+
+
+def output_tensor(node: Node, position: int, place: str, name: str = "output") -> Steps[KernelTensor]:
+    """``AllocateTempOutputTensor`` followed by ``TF_LITE_ENSURE(context, <name> != nullptr)`` at ``place``."""
+    return present((yield from temp_at(node.operator.outputs, position)), place, name)
+
+
 def free(*tensors: KernelTensor | None) -> Steps[None]:
     """``DeallocateTempTfLiteTensor`` of each tensor that is there, in order."""
     for tensor in tensors:

@@ -24,7 +24,12 @@ from tflm_sim.errors import PlanningError
 from tflm_sim.planners import native
 from tflm_sim.planners.buffers import Buffer, Plan, plan_of
 from tflm_sim.planners.deadline import NEVER, Deadline, deadline_in
-from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER, BufferRequirements, too_many_buffers
+from tflm_sim.planners.memory_planner import (
+    ONLINE_PLANNED_BUFFER,
+    BufferRequirements,
+    check_buffer_index,
+    too_many_buffers,
+)
 from tflm_sim.units import align_up
 
 PER_BUFFER_SIZE = 40
@@ -151,6 +156,21 @@ class GreedyMemoryPlanner:
         """
         rows = zip(self.offsets(), self._buffers, strict=True)
         return max([offset + buffer.size & 0xFFFFFFFF for offset, buffer in rows], default=0)
+
+    def offset_for_buffer(self, buffer_index: int) -> int:
+        """Return the offset in bytes; PlanningError when there is no such buffer."""
+        offsets = self.offsets()
+        check_buffer_index(buffer_index, len(offsets))
+        return offsets[buffer_index]
+
+    def do_any_buffers_overlap(self) -> bool:
+        """Return whether two buffers share a byte at one moment, which only offline offsets can cause; O(n^2)."""
+        placed = list(zip(self.offsets(), self._buffers, strict=True))
+        return any(
+            _are_active_together(buffer, other) and offset < begin + other.size and begin < offset + buffer.size
+            for index, (offset, buffer) in enumerate(placed)
+            for begin, other in placed[:index]
+        )
 
     def print_memory_plan(self) -> list[str]:
         """Return the lines that PrintMemoryPlan sends to the log."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from tflm_sim.errors import PlanningError
 from tflm_sim.planners.buffers import Buffer, Plan, plan_of
-from tflm_sim.planners.memory_planner import too_many_buffers
+from tflm_sim.planners.memory_planner import check_buffer_index, too_many_buffers
 from tflm_sim.units import align_up
 
 MAX_BUFFER_COUNT = 1024
@@ -56,6 +56,11 @@ class LinearMemoryPlanner:
     def offsets(self) -> Sequence[int]:
         """Return the offset of every buffer in bytes."""
         return self._offsets
+
+    def offset_for_buffer(self, buffer_index: int) -> int:
+        """Return the offset in bytes; PlanningError when there is no such buffer."""
+        check_buffer_index(buffer_index, self.buffer_count)
+        return self._offsets[buffer_index]
 
     def print_memory_plan(self) -> list[str]:
         """Return no lines: upstream prints nothing for this planner."""

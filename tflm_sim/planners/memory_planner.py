@@ -64,8 +64,22 @@ class MemoryPlanner(Protocol):
             PlanningError: The planner refuses one of them.
         """
 
+    def offset_for_buffer(self, buffer_index: int) -> int:
+        """Return the offset (bytes) of the buffer that was added as number ``buffer_index``, from 0.
+
+        Raises:
+            PlanningError: There is no such buffer.
+        """
+
     def print_memory_plan(self) -> list[str]:
         """Return the lines that PrintMemoryPlan sends to the log."""
+
+
+def check_buffer_index(buffer_index: int, buffer_count: int) -> None:
+    """Raise the PlanningError of GetOffsetForBuffer unless 0 <= ``buffer_index`` < ``buffer_count``."""
+    if not 0 <= buffer_index < buffer_count:
+        message = f"buffer index {buffer_index} is outside range 0 to {buffer_count}"
+        raise PlanningError(f"the planner has no such buffer: {message}", device_message=message)
 
 
 def too_many_buffers(max_buffer_count: int) -> PlanningError:

@@ -26,12 +26,27 @@ def test_offline_buffers_come_first_and_in_their_own_order():
 
 
 def test_a_gap_that_is_just_big_enough_is_used():
-    assert planner_with((16, 0, 0, 0), (16, 0, 0, 24), (8, 0, 0)).offsets()[2] == 16
-    assert planner_with((16, 0, 0, 0), (16, 0, 0, 23), (8, 0, 0)).offsets()[2] == 39
+    assert planner_with((16, 0, 0, 0), (16, 0, 0, 24), (8, 0, 0)).offset_for_buffer(2) == 16
+    assert planner_with((16, 0, 0, 0), (16, 0, 0, 23), (8, 0, 0)).offset_for_buffer(2) == 39
 
 
-def test_offline_buffers_may_overlap():
-    assert list(planner_with((16, 0, 1, 0), (16, 1, 2, 8)).offsets()) == [0, 8]
+def test_offline_buffers_may_overlap_and_it_is_noticed():
+    planner = planner_with((16, 0, 1, 0), (16, 1, 2, 8))
+    assert list(planner.offsets()) == [0, 8]
+    assert planner.do_any_buffers_overlap()
+
+
+@pytest.mark.parametrize(("first", "second", "overlap"), [
+    ((16, 0, 1, 8), (8, 0, 1, 23), True),  # byte 23
+    ((16, 0, 1, 8), (8, 0, 1, 24), False),
+    ((16, 0, 1, 8), (8, 0, 1, 1), True),  # byte 8
+    ((16, 0, 1, 8), (8, 0, 1, 0), False),
+    ((16, 0, 1, 8), (8, 1, 2, 16), True),  # moment 1
+    ((16, 0, 1, 8), (8, 2, 3, 16), False),
+])  # fmt: skip
+def test_buffers_overlap_that_share_a_byte_at_a_moment(first, second, overlap):
+    assert planner_with(first, second).do_any_buffers_overlap() is overlap
+    assert planner_with(second, first).do_any_buffers_overlap() is overlap
 
 
 def test_forty_bytes_of_scratch_hold_one_buffer():
@@ -50,11 +65,17 @@ def test_init_forgets_the_buffers():
         planner.add_buffer(50, 2, 3)
 
 
+def test_an_index_outside_is_refused_with_upstreams_words():
+    with pytest.raises(PlanningError) as refused:
+        planner_with((1, 0, 0)).offset_for_buffer(1)
+    assert refused.value.device_message == "buffer index 1 is outside range 0 to 1"
+
+
 def test_a_buffer_added_after_a_plan_was_asked_for_is_planned_too():
     planner = planner_with((10, 0, 0))
     assert planner.maximum_memory_size() == 10
     planner.add_buffer(20, 0, 0)
-    assert list(planner.offsets()) == [20, 0]
+    assert [planner.offset_for_buffer(0), planner.offset_for_buffer(1)] == [20, 0]
 
 
 def test_an_end_below_zero_is_unsigned_as_upstream_has_it():
