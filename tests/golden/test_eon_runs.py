@@ -79,6 +79,7 @@ def source_of(name: str) -> EonSource:
         overflow_limit=None if model["scratch_limits"] is None else 10,
         scratch_limit=model["scratch_limits"] and model["scratch_limits"][0],
         tensor_slots=model["slots"][0],
+        eval_slots=model["slots"][1],
         aligns=model.get("aligns", True),
         has_micro_context=model.get("micro_context", True),
         has_eval_tensors=model.get("eval_tensors", True),

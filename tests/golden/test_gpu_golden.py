@@ -95,7 +95,7 @@ def test_offsets_and_profiles():
             assert aligned == offsets(answer), (name, alignment)
             assert best_fit_offsets(records, int(alignment)) == answer["offsets"], (name, alignment)
         profiles = instance["profile"]["task_profiles"]
-        assert [list(row) for row in profiles_at(records, range(len(profiles)))] == profiles, name
+        assert [list(row.tensors) for row in profiles_at(records, range(len(profiles)))] == profiles, name
         assert positional_maximums(records) == instance["profile"]["positional_max"], name
 
 

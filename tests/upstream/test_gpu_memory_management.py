@@ -66,7 +66,7 @@ def check_objects_to_offsets(case, check):
 
 def check_task_profiles(case, check):
     profiles = check["expect_task_profiles"]
-    assert [list(row) for row in profiles_at(records_of(case), range(len(profiles)))] == profiles
+    assert [list(row.tensors) for row in profiles_at(records_of(case), range(len(profiles)))] == profiles
 
 
 def check_positional_maximums(case, check):
@@ -92,5 +92,5 @@ def test_the_profiles_that_bound_complex_records():
     # Task 5 holds 64 + 16 + 8 + 8 = 96 bytes, the bound of offsets; that of objects is 64 + 32 + 8 + 8 = 112.
     uses = [(32, 0, 1), (32, 1, 4), (8, 2, 5), (16, 3, 5), (8, 4, 5), (64, 5, 7), (8, 6, 8), (8, 7, 8), (16, 8, 9)]
     records = [TensorUsageRecord(*use) for use in uses]
-    assert max(sum(records[i].tensor_size for i in row) for row in profiles_at(records, range(10))) == 96
+    assert max(sum(records[i].tensor_size for i in row.tensors) for row in profiles_at(records, range(10))) == 96
     assert positional_maximums(records) == [64, 32, 8, 8]

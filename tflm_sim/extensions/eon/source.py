@@ -98,6 +98,7 @@ class EonSource:
         scratch_limit: ``EI_MAX_SCRATCH_BUFFER_COUNT``: how many scratch buffers all operators may have together; None
             likewise.
         tensor_slots: ``MAX_TFL_TENSOR_COUNT``: how many tensors one Prepare may take; None for no limit.
+        eval_slots: ``MAX_TFL_EVAL_COUNT``: how many eval tensors one Invoke may take; None for no limit.
         aligns: Whether operators' buffers are aligned to 16 bytes, as since September 2023.
         has_micro_context: Whether it is written for an SDK whose kernels ask a ``MicroContext``, as since August 2023.
         has_eval_tensors: Whether it is written for an SDK with ``TfLiteEvalTensor``, as since May 2021.
@@ -111,6 +112,7 @@ class EonSource:
     overflow_limit: int | None
     scratch_limit: int | None
     tensor_slots: int | None
+    eval_slots: int | None
     aligns: bool
     has_micro_context: bool
     has_eval_tensors: bool
@@ -154,6 +156,7 @@ def read_eon_source(data: bytes, macros: Mapping[str, str] | None = None) -> Eon
         overflow_limit=_limit(known, "EI_MAX_OVERFLOW_BUFFER_COUNT", whole),
         scratch_limit=_limit(known, "EI_MAX_SCRATCH_BUFFER_COUNT", whole),
         tensor_slots=reader.count("MAX_TFL_TENSOR_COUNT"),
+        eval_slots=reader.count("MAX_TFL_EVAL_COUNT"),
         aligns="align_bytes" in text,
         has_micro_context="EonMicroContext" in text,
         has_eval_tensors="TfLiteEvalTensor" in text,

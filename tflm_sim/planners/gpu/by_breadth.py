@@ -28,8 +28,8 @@ def greedy_by_breadth(records: Sequence[TensorUsageRecord[int]], deadline: Deadl
     object_ids = [NOT_ASSIGNED] * len(records)
     object_sizes: list[int] = []
     schedules: list[list[tuple[int, int]]] = []
-    for profile in sorted(widest_profiles(records, deadline), key=lambda profile: -breadth(profile)):
-        for index in deadline.watch(profile):
+    for profile in sorted(widest_profiles(records, deadline), key=lambda profile: -breadth(profile.tensors)):
+        for index in deadline.watch(profile.tensors):
             if object_ids[index] != NOT_ASSIGNED:
                 continue
             record = records[index]

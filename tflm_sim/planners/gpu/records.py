@@ -94,11 +94,14 @@ def objects_of(records: Sequence[TensorUsageRecord[int]], object_ids: Sequence[i
     return ObjectsAssignment(tuple(object_ids), tuple(sizes))
 
 
-Profile = tuple[int, ...]
-"""The tensors that exist during a task, largest first, then by index."""
+class TaskProfile(NamedTuple):
+    """The tensors that exist during a task, largest first, then by index."""
+
+    task: int
+    tensors: tuple[int, ...]
 
 
-def profiles_at(records: Sequence[TensorUsageRecord[int]], tasks: Iterable[int]) -> Iterator[Profile]:
+def profiles_at(records: Sequence[TensorUsageRecord[int]], tasks: Iterable[int]) -> Iterator[TaskProfile]:
     """Yield the profiles of ``tasks``, which must ascend."""
     beginning = deque(sorted(range(len(records)), key=lambda i: records[i].first_task))
     existing: list[tuple[int, int]] = []
@@ -108,10 +111,10 @@ def profiles_at(records: Sequence[TensorUsageRecord[int]], tasks: Iterable[int])
             index = beginning.popleft()
             if records[index].last_task >= task:
                 insort(existing, (-records[index].tensor_size, index))
-        yield tuple(i for _, i in existing)
+        yield TaskProfile(task, tuple(i for _, i in existing))
 
 
-def widest_profiles(records: Sequence[TensorUsageRecord[int]], deadline: Deadline = NEVER) -> list[Profile]:
+def widest_profiles(records: Sequence[TensorUsageRecord[int]], deadline: Deadline = NEVER) -> list[TaskProfile]:
     """Return the profiles of the tasks at which a tensor begins: every other profile is a part of an earlier one.
 
     Raises:
@@ -122,7 +125,7 @@ def widest_profiles(records: Sequence[TensorUsageRecord[int]], deadline: Deadlin
 
 def positional_maximums(records: Sequence[TensorUsageRecord[int]], deadline: Deadline = NEVER) -> list[int]:
     """Return for each position the largest size that a profile has there; NoPlanInTime as above."""
-    rows = ([records[i].tensor_size for i in profile] for profile in widest_profiles(records, deadline))
+    rows = ([records[i].tensor_size for i in profile.tensors] for profile in widest_profiles(records, deadline))
     maximums: list[int] = []
     for row in rows:
         maximums = [max(pair) for pair in zip_longest(maximums, row, fillvalue=0)]

@@ -25,6 +25,7 @@ SMALL = EonSource(
     overflow_limit=10,
     scratch_limit=4,
     tensor_slots=4,
+    eval_slots=4,
     aligns=True,
     has_micro_context=True,
     has_eval_tensors=True,
@@ -133,6 +134,7 @@ def _head(source: EonSource) -> list[str]:
         "#endif",
         f"enum used_operators_e {{ {operators}, OP_LAST }};",
         *([f"static const int MAX_TFL_TENSOR_COUNT = {source.tensor_slots};"] if source.tensor_slots else []),
+        *([f"static const int MAX_TFL_EVAL_COUNT = {source.eval_slots};"] if source.eval_slots else []),
     ]
 
 
