@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import subprocess
 import threading
 import time
 import zipfile
@@ -234,16 +233,16 @@ def test_sources_without_a_model_are_passed_over_in_a_folder_that_says_what_it_i
         load(*expand([str(export)]))
 
 
-def test_folders_are_read_however_deep_they_are(tmp_path: Path) -> None:
-    top, here = str(tmp_path), os.getcwd()
+def test_folders_are_read_however_deep_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _ in range(1100):  # os.walk() of Python 3.11 ends at 1,000 folders, and so does what deletes tmp_path.
+        os.mkdir("d")
+        os.chdir("d")
+    Path("m.tflite").write_bytes(b"")
     try:
-        os.chdir(top)
-        for _ in range(1100):  # A path of 2,200 characters; os.walk() of Python 3.11 ends at 1,000 folders.
-            os.mkdir("d")
-            os.chdir("d")
-        Path("m.tflite").write_bytes(b"")
-        os.chdir(here)
-        assert [Path(name).name for name in expand([top])] == ["m.tflite"]
+        assert [Path(name).name for name in expand([str(tmp_path)])] == ["m.tflite"]
     finally:
-        os.chdir(here)
-        subprocess.run(["rm", "-rf", f"{top}/d"], check=True)  # pytest cannot remove what is so deep.
+        os.remove("m.tflite")
+        for _ in range(1100):
+            os.chdir("..")
+            os.rmdir("d")
