@@ -20,6 +20,8 @@ from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.units import align_up
 
 INT8, INT16, FLOAT = TensorType.INT8, TensorType.INT16, TensorType.FLOAT32
+_REVERSED_ABOVE = 16
+"""Channels of an input above which CMSIS-NN takes a TRANSPOSE_CONV with strides of 1 and 2 for a convolution."""
 _QUANTIZER = 8
 """Bytes of an output channel's multiplier and shift."""
 
@@ -87,20 +89,21 @@ def _depthwise_conv(op: Operation) -> bool:
 
 def _transpose_conv(op: Operation) -> bool:
     kernel, image = op.input(1), op.input(2)
-    if image is None or kernel is None or len(image.shape) != 4 or image.type not in (INT8, FLOAT):
+    if image is None or kernel is None or len(image.shape) != 4 or image.type not in (INT8, INT16, FLOAT):
         return False
     output = op.outputs[0]
+    size = 8 if image.type == INT16 else 4  # Of a sum.
     # Each input element goes to all outputs under the window: count its taps on the output.
     moved = windows(op, output, kernel.shape[1:3], image)
     products = moved.taps * image.shape[3] * output.shape[3]
     op.load(image, products, element(image))
     into: EvalTensor | str = output if image.type == FLOAT else "scratch0"
-    op.store(into, output.flat_size, 4)
-    op.load(into, products, 4)
-    op.store(into, products, 4)
+    op.store(into, output.flat_size, size)
+    op.load(into, products, size)
+    op.store(into, products, size)
     if image.type == FLOAT:
         return True
-    op.load("scratch0", output.flat_size, 4)
+    op.load("scratch0", output.flat_size, size)
     return _each_output(op, output, is_quantized=True)
 
 
@@ -275,10 +278,6 @@ def _assign_variable(op: Operation) -> bool:
 
 def _shape(op: Operation) -> bool:
     return _each_output(op, op.outputs[0], is_quantized=False)
-
-
-def _unknown(op: Operation) -> bool:
-    return False
 
 
 Row = Callable[[Operation], bool]
@@ -486,6 +485,39 @@ def _cmsis_max_pool(op: Operation) -> bool:
     return True
 
 
+def _cmsis_transpose_conv(op: Operation) -> bool:
+    """Of int8: sums of some rows of the output lie in scratch, a row of the input after the other is added to them.
+
+    Not counted is the other way, a convolution of the input with zeros between its elements.
+    """
+    kernel, image, output = op.input(1), op.input(2), op.outputs[0]
+    if image is None or kernel is None or image.type != INT8:
+        return _transpose_conv(op)
+    channels, height, width, depth = kernel.shape
+    moved = windows(op, output, (height, width), image)
+    (down, right), above = moved.stride, moved.padding[0]
+    if max(moved.stride) <= 2 and depth > _REVERSED_ABOVE:
+        return False
+    batch, rows, columns = image.shape[:3]
+    wide = ((columns - 1) * right + max(width, right)) * channels
+    reset, products, written = max(height, down) * wide, 0, 0
+    for row in range(rows):
+        before = max(0, above - row * down)
+        behind = max(0, row * down + height - above - output.shape[1] - 1)
+        products += columns * channels * (height - before - behind) * width
+        if not before:
+            written += down
+            reset += down * wide
+    written += sum(above <= rows * down + row < above + output.shape[1] for row in range(height - down))
+    made = batch * written * output.shape[2] * channels
+    op.load(image, batch * products * depth)
+    op.load("scratch0", batch * products + made, 4)
+    op.store("scratch0", batch * (products + reset), 4)
+    op.store(output, made)
+    op.load(TAIL, made, _QUANTIZER)
+    return True
+
+
 _CMSIS_DSP: dict[str, Row] = {
     "CONV_2D": _cmsis_conv,
     "DEPTHWISE_CONV_2D": _cmsis_depthwise_conv,
@@ -494,7 +526,7 @@ _CMSIS_DSP: dict[str, Row] = {
     "MAX_POOL_2D": _cmsis_max_pool,
     "UNIDIRECTIONAL_SEQUENCE_LSTM": _cmsis_lstm,
     "SVDF": _cmsis_svdf,
-    "TRANSPOSE_CONV": _unknown,
+    "TRANSPOSE_CONV": _cmsis_transpose_conv,
 }
 # -- CMSIS-NN with MVE ------------------------------------------------------------------------------------------------
 

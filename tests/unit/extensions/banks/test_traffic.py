@@ -87,6 +87,48 @@ def test_cmsis_nn_pools_within_its_output() -> None:
     assert moved(POOL, "reference").buffers[1] == Moved(12, 12)
 
 
+def transposed(type: TensorType, image: tuple[int, ...], kernel: tuple[int, ...], output: tuple[int, ...]) -> Model:
+    """Return a TRANSPOSE_CONV of stride 2."""
+    b = ModelBuilder()
+    bias = TensorType.INT64 if type == TensorType.INT16 else TensorType.INT32
+    scales, size = [1.0] * kernel[0], 8 if bias == TensorType.INT64 else 4
+    x, y = (b.tensor(shape, type, scale=1.0, zero_point=0) for shape in (image, output))
+    inputs = [
+        b.tensor((4,), TensorType.INT32, data=list(output)),
+        b.tensor(kernel, TensorType.INT8, data=bytes(prod(kernel)), scale=scales, quantized_dimension=0),
+        x,
+        b.tensor((kernel[0],), bias, data=bytes(size * kernel[0]), scale=scales),
+    ]
+    b.operator("TRANSPOSE_CONV", inputs, [y], options={**SAME, "stride_h": 2, "stride_w": 2})
+    return parse(b.build(inputs=[x], outputs=[y]))
+
+
+# Executed by an emulated Cortex-M4; the application's bytes are added. Of 34 rows that kernel stores 33.
+@pytest.mark.parametrize(
+    ("type", "image", "kernel", "output", "loaded", "stored", "sums"),
+    [
+        (TensorType.INT8, (1, 17, 7, 8), (8, 4, 4, 8), (1, 34, 14, 8), 120_064, 3_696, Moved(74_816, 78_464)),
+        (TensorType.INT8, (1, 12, 11, 1), (8, 2, 2, 1), (1, 24, 22, 8), 4_224, 4_224, Moved(33_792, 35_200)),
+        (TensorType.INT16, (1, 18, 17, 1), (8, 4, 4, 1), (1, 36, 34, 8), 73_920, 19_584, Moved(374_016, 374_016)),
+    ],
+)
+def test_a_transpose_conv_of_cmsis_nn_loads_and_stores_its_sums_again(
+    type: TensorType, image: tuple[int, ...], kernel: tuple[int, ...], output: tuple[int, ...], loaded: int,
+    stored: int, sums: Moved,
+) -> None:  # fmt: skip
+    found = moved(transposed(type, image, kernel, output), "cmsis_nn")
+    size = 2 if type == TensorType.INT16 else 1
+    assert found.by_element == ()
+    assert found.buffers[0] == Moved(loaded, prod(image) * size)
+    assert found.buffers[1] == Moved(prod(output) * size, stored)
+    assert found.buffers[2] == sums
+
+
+def test_a_transpose_conv_that_cmsis_nn_takes_for_a_convolution_is_named() -> None:
+    model = transposed(TensorType.INT8, (1, 4, 4, 17), (8, 2, 2, 17), (1, 8, 8, 8))
+    assert moved(model, "cmsis_nn").by_element == ("TRANSPOSE_CONV",)
+
+
 # Loads and stores of buffers in one Invoke() of real TFLM (90b983c, CMSIS-NN 4ab83cc) on an emulated Cortex-M4, counted
 # access by access; of kernels with MVE, as GCC compiles them, on a Cortex-M55. The reference SOFTMAX loads a new
 # largest element of its input again: up to 12 times here.
