@@ -365,7 +365,9 @@ def _cmsis_conv(op: Operation) -> bool:
     channels, height, width, depth = kernel.shape
     moved = windows(op, image, (height, width), output)
     is_whole = depth == image.shape[3]
-    if height == width == 1 and moved.padding == (0, 0) and is_whole:  # arm_convolve_1x1_s8
+    if (
+        height == width == 1 and moved.padding == (0, 0) and moved.dilation == (1, 1) and is_whole
+    ):  # arm_convolve_1x1_s8
         op.load(image, moved.positions * depth * _pairs(channels))
         op.store(output, output.flat_size)
         op.load(TAIL, output.flat_size, _QUANTIZER // 2)

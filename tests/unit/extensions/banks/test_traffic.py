@@ -81,6 +81,11 @@ def test_columns_of_cmsis_nn_are_stored_as_bytes_and_words_and_loaded_for_each_p
     assert found.buffers[-1] == Moved(16 * 27 * (1 + 2 * 4), 16 * 27 * 3)
 
 
+def test_a_dilated_filter_of_one_element_takes_columns_of_cmsis_nn_too() -> None:
+    model = one_operator("CONV_2D", (1, 12, 4, 1), (5, 1, 1, 1), (1, 12, 4, 5), {**VALID, "dilation_h_factor": 2})
+    assert moved(model, "cmsis_nn").buffers[-1] == Moved(336, 144)  # As an emulated Cortex-M4 executes it.
+
+
 def test_cmsis_nn_pools_within_its_output() -> None:
     # Four elements a window: the first is stored, three are compared, all are clamped; the application reads them.
     assert moved(POOL, "cmsis_nn").buffers[1] == Moved(4 * 12 + 12, 4 * 12 + 12)
