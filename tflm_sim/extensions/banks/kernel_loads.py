@@ -156,6 +156,12 @@ def _of_each_output(op: Operation) -> bool:
     return _each_output(op, output, is_quantized=False)
 
 
+def _resized(op: Operation, neighbours: int) -> bool:
+    """Each output is made of so many inputs."""
+    op.load(op.inputs[0], op.outputs[0].flat_size * neighbours, element(op.inputs[0]))
+    return _each_output(op, op.outputs[0], is_quantized=False)
+
+
 def _copied_once(op: Operation) -> bool:
     """Of operators that load the elements that they store, and no others."""
     source = op.inputs[1] if op.name == "SPLIT" else op.inputs[0]
@@ -306,6 +312,8 @@ _REFERENCE: dict[str, Row] = {
     "READ_VARIABLE": _read_variable,
     "ASSIGN_VARIABLE": _assign_variable,
     "SHAPE": _shape,
+    "RESIZE_BILINEAR": lambda op: _resized(op, 4),
+    "RESIZE_NEAREST_NEIGHBOR": lambda op: _resized(op, 1),
     **dict.fromkeys(("STRIDED_SLICE", "SLICE", "SPLIT", "SPLIT_V", "GATHER", "UNPACK"), _copied_once),
     **dict.fromkeys(["ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"], _of_each_output),
     **dict.fromkeys(["EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL", "PRELU"], _of_each_output),

@@ -92,6 +92,16 @@ def test_cmsis_nn_pools_within_its_output() -> None:
     assert moved(POOL, "reference").buffers[1] == Moved(12, 12)
 
 
+@pytest.mark.parametrize(("kind", "neighbours"), [("RESIZE_BILINEAR", 4), ("RESIZE_NEAREST_NEIGHBOR", 1)])
+def test_a_larger_image_loads_so_many_inputs_for_each_output(kind: str, neighbours: int) -> None:
+    b = ModelBuilder()
+    x, y = (b.tensor(shape, TensorType.INT8, scale=1.0) for shape in ((1, 18, 3, 3), (1, 54, 9, 3)))
+    b.operator(kind, [x, b.tensor((2,), TensorType.INT32, data=[54, 9])], [y], options={})
+    found = moved(parse(b.build(inputs=[x], outputs=[y])), "reference")
+    assert found.by_element == ()
+    assert found.buffers == (Moved(1_458 * neighbours, 162), Moved(1_458, 1_458))
+
+
 def transposed(type: TensorType, image: tuple[int, ...], kernel: tuple[int, ...], output: tuple[int, ...]) -> Model:
     """Return a TRANSPOSE_CONV of stride 2."""
     b = ModelBuilder()
