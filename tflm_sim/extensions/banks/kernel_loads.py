@@ -482,16 +482,16 @@ def _cmsis_average_pool(op: Operation) -> bool:
 
 def _cmsis_max_pool(op: Operation) -> bool:
     image = op.input(0)
-    if image is None or not _is(op, INT8):
-        return False if _is(op, INT16) else _pool(op)
-    output = op.outputs[0]
+    if image is None or not _is(op, INT8, INT16):
+        return _pool(op)
+    output, size = op.outputs[0], element(image)
     window = op.number("filter_height"), op.number("filter_width")
     moved = windows(op, image, window, output)
     channels = image.shape[3]
     # The window's first element is copied, others are compared with what the output holds, and all are clamped.
-    op.load(image, moved.taps * channels)
-    op.load(output, moved.taps * channels)
-    op.store(output, (moved.taps + moved.positions) * channels)
+    op.load(image, moved.taps * channels, size)
+    op.load(output, moved.taps * channels, size)
+    op.store(output, (moved.taps + moved.positions) * channels, size)
     return True
 
 
@@ -647,7 +647,7 @@ _CMSIS_MVE: dict[str, Row] = {
     "DEPTHWISE_CONV_2D": _mve_depthwise_conv,
     "FULLY_CONNECTED": _mve_fully_connected,
     "AVERAGE_POOL_2D": _cmsis_average_pool,
-    "MAX_POOL_2D": _cmsis_max_pool,
+    "MAX_POOL_2D": lambda op: not _is(op, INT16) and _cmsis_max_pool(op),
     "SOFTMAX": lambda op: not _is(op, INT16) and _softmax(op),
 }
 

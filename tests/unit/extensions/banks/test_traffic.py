@@ -90,6 +90,13 @@ def test_cmsis_nn_pools_within_its_output() -> None:
     # Four elements a window: the first is stored, three are compared, all are clamped; the application reads them.
     assert moved(POOL, "cmsis_nn").buffers[1] == Moved(4 * 12 + 12, 4 * 12 + 12)
     assert moved(POOL, "reference").buffers[1] == Moved(12, 12)
+    # Of int16, as an emulated Cortex-M4 executes it.
+    b = ModelBuilder()
+    x, y = (b.tensor(shape, TensorType.INT16, scale=1.0) for shape in ((1, 16, 17, 16), (1, 8, 8, 16)))
+    options = {**VALID, "stride_h": 2, "stride_w": 2, "filter_height": 2, "filter_width": 2}
+    b.operator("MAX_POOL_2D", [x], [y], options=options)
+    found = moved(parse(b.build(inputs=[x], outputs=[y])), "cmsis_nn")
+    assert found.buffers == (Moved(8_192, 8_704), Moved(8_192 + 2_048, 10_240))
 
 
 @pytest.mark.parametrize(("kind", "neighbours"), [("RESIZE_BILINEAR", 4), ("RESIZE_NEAREST_NEIGHBOR", 1)])
