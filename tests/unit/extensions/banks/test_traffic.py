@@ -15,8 +15,8 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
 
-SAME = {"padding": "SAME", "stride_h": 1, "stride_w": 1}
-VALID = {**SAME, "padding": "VALID"}
+SAME: dict[str, Any] = {"padding": "SAME", "stride_h": 1, "stride_w": 1}
+VALID: dict[str, Any] = {**SAME, "padding": "VALID"}
 
 
 def one_operator(
@@ -271,7 +271,7 @@ def lstm() -> Model:
     cell = b.tensor((1, 2), TensorType.INT16, scale=2.0**-11, is_variable=True)
     y = b.tensor((1, 3, 2), TensorType.INT8, scale=2.0**-7)
     inputs = [x, *gates, *[-1] * 3, *biases, *[-1] * 2, hidden, cell, *[-1] * 4]
-    options = {"fused_activation_function": "TANH", "cell_clip": 10.0}
+    options: dict[str, Any] = {"fused_activation_function": "TANH", "cell_clip": 10.0}
     b.operator("UNIDIRECTIONAL_SEQUENCE_LSTM", inputs, [y], options=options)
     return parse(b.build(inputs=[x], outputs=[y]))
 
