@@ -189,6 +189,29 @@ def test_the_report_of_an_arena_that_is_too_small_shows_what_is_missing(
     assert sum(row.name == "own_prepare()" for row in picture.residents) == 3
 
 
+@pytest.mark.parametrize("stays", [736, 752])
+def test_the_report_of_two_arenas_fails_where_one_of_them_is_too_small(
+    program: str, stays: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fits = stays == 752
+    found = simulate(MODEL, TARGET, split_arenas=True, arena_size=stays, non_persistent_arena_size=560)
+    assert found.split is not None
+    assert (found.split.persistent, found.split.non_persistent) == (752, 560)
+    assert (found.status == "ok") is fits
+    (whole,) = execution_of(stays, fits=fits).arenas
+    events = tuple(rows_of(as_seen(found.events)))
+    whole = replace(whole, smallest_arena_multiple_of_16=None, allocations_at_smallest=())
+    allocation = replace(whole.allocations[0], events=events)
+    arena = replace(whole, part="persistent", smallest_arena=752, allocations=(allocation,))
+    rest = replace(whole, symbol="rest", part="rest", address=0x20010000, size=560, smallest_arena=560, allocations=())
+    rest = replace(rest, fits=True, works=True, reason="")
+    executed_as(monkeypatch, replace(execution_of(stays), arenas=(arena, rest)))
+    code = main(["report", MODEL, "--firmware", program, "--executed", "-o", str(tmp_path / "picture.json")])
+    assert code == (0 if fits else 4)
+    (picture,) = pictures(tmp_path / "picture.json")
+    assert picture.failure == ("" if fits else "AllocateTensors() returned 1")
+
+
 def test_the_report_compares_what_was_executed_with_planners_models_and_targets(
     program: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

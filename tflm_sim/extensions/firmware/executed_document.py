@@ -88,7 +88,8 @@ def _as_planned(model: Model, measured: MeasuredModel) -> Simulation | None:
 def _picture(model: Model, measured: MeasuredModel) -> Picture:
     document = measured_document(model, measured)
     title = _title(measured)
-    if measured.is_simulated:
+    # Of two arenas the simulation has a picture with their smallest sizes only.
+    if measured.is_simulated and (measured.rest is None or measured.own.fits):
         own_size = measured.own.size if measured.rest is None else None
         picture = take_picture(model, measured.exact, arena_size=own_size, title=title)
         log = measured.own.allocations[0].log if picture.failure else ()
