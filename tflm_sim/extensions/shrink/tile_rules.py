@@ -21,7 +21,7 @@ from tflm_sim.extensions.shrink.draft_facts import (
 )
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import BINARY, UNARY, WINDOWED
-from tflm_sim.model.types import Operator
+from tflm_sim.model.types import Operator, TensorType
 from tflm_sim.model.windows import PADDING_SAME
 
 Rows = tuple[int, int]
@@ -219,6 +219,7 @@ class TransposedRule(Rule):
         return [_with_row(draft, inputs[0], axis, written[1] - written[0]), *inputs[1:]]
 
 
+_ROWS = 1
 _Along = tuple[tuple[int, ...], int, int]
 """The first fields of a rule: activations, rows of the input, rows of the output."""
 
@@ -267,6 +268,11 @@ def _transposed(draft: Draft, operator: Operator, rows: _Along, axis: int) -> Ru
     _, size, outputs = rows
     usual = size * stride if is_same else (size - 1) * stride + kernel
     if stride < 1 or kernel < stride or outputs != usual or integers(draft, inputs[0]) is None:
+        return None
+    # CMSIS-NN sums such rows of int8 in other places than TFLM does, and leaves some unwritten; which ones depends on
+    # where a tile begins. Source: Source/ConvolutionFunctions/arm_transpose_conv_s8.c @ 4ab83cc
+    is_int8 = draft.tensors[operator.output_tensors[0]].type == TensorType.INT8
+    if is_same and is_int8 and axis == _ROWS and (kernel - stride) // 2 % stride:
         return None
     return TransposedRule(*rows, Window(kernel, stride, 1, is_same))
 

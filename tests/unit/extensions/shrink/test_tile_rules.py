@@ -192,6 +192,14 @@ def test_operators_of_two_inputs_take_rows_of_both_or_constants_that_every_row_h
         (3, 2, 0, 13, False),
         (1, 2, 0, 12, False),
         (2, 2, 0, 12, True),
+        (
+            4,
+            2,
+            0,
+            12,
+            False,
+        ),  # CMSIS-NN: with a padding of 1 before strides of 2, an emulated Cortex-M4 has other rows.
+        (6, 2, 0, 12, True),
     ],
 )
 def test_a_transposed_convolution_of_the_usual_shape(

@@ -333,8 +333,7 @@ def test_tiles_go_through_every_resize(kind: str, half_pixel: bool) -> None:
     assert [refused(model, result) for result in found] == [""] * len(found)
 
 
-@pytest.mark.parametrize("kernel", [2, 3, 4, 5])
-@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize(("kernel", "same"), [(2, True), (3, True), (6, True), (7, True), (2, False), (5, False)])
 def test_tiles_go_through_every_transposed_convolution(kernel: int, same: bool) -> None:
     model = models.transposed_rows_model(kernel=kernel, same=same)
     found = [result for result in _rewritten(model) if _runs(result, "TRANSPOSE_CONV") > 1]
