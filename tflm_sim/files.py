@@ -58,8 +58,8 @@ def walk(folder: str | os.PathLike[str]) -> Iterator[tuple[str, list[str], list[
         path = left.pop()
         for found in itertools.islice(os.walk(path), 1):
             yield found
-            below = (os.path.join(path, name) for name in reversed(found[1]))
-            left += [name for name in below if not os.path.islink(name)]
+            below = (os.path.join(path, entry) for entry in reversed(found[1]))
+            left += [inner for inner in below if not os.path.islink(inner)]
 
 
 def inside(folder: str | os.PathLike[str], name: str, *, may_link: bool = False, pattern: str = "") -> str:
