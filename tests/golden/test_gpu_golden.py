@@ -23,7 +23,7 @@ from tflm_sim.planners.gpu import (
 from tflm_sim.planners.gpu.by_size import best_fit_offsets
 from tflm_sim.planners.gpu.equality import equality, equality_with_hash
 from tflm_sim.planners.gpu.min_cost_flow import min_cost_flow_object_ids
-from tflm_sim.planners.gpu.records import positional_maximums, profiles_at
+from tflm_sim.planners.gpu.records import positional_maximums, profiles_at, reallocation_graph
 
 pytestmark = pytest.mark.shared("planners/gpu_golden.json.gz")
 GOLDEN = Path(__file__).parents[3] / "shared/planners/gpu_golden.json.gz"
@@ -63,10 +63,10 @@ def offsets(answer):
     return OffsetsAssignment(tuple(answer["offsets"]), answer["total_size"])
 
 
-def shared_objects(records, strategy):
+def shared_objects(records, strategy, **options):
     if strategy in EQUALITY_VERSIONS:
         return EQUALITY_VERSIONS[strategy](records)
-    return assign_objects_to_tensors(records, MemoryStrategy[strategy])
+    return assign_objects_to_tensors(records, MemoryStrategy[strategy], **options)
 
 
 def test_shared_objects():
@@ -103,3 +103,17 @@ def test_the_python_versions_of_what_is_in_c_agree():
     for instance in [each for each in instances() if each["type"] == "size_t"]:
         name, records, shared = instance["name"], records_of(instance), instance["shared"]
         assert min_cost_flow_object_ids(records) == shared["MINCOSTFLOW"]["object_ids"], name
+
+
+def test_reallocation_graphs():
+    in_order = MemoryStrategy.GREEDY_IN_ORDER
+    for instance in [each for each in instances() if each.get("realloc")]:
+        name, records = instance["name"], records_of(instance)
+        graph = reallocation_graph(instance["deps"])
+        assert graph == instance["realloc"], name
+        assert assign_objects_to_tensors(records, in_order, reallocation_graph=graph) == objects(
+            instance, instance["shared_realloc"]["GREEDY_IN_ORDER"]
+        ), name
+        assert assign_offsets_to_tensors(records, in_order, reallocation_graph=graph) == offsets(
+            instance["offsets_realloc"]["GREEDY_IN_ORDER"]
+        ), name

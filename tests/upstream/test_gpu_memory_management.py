@@ -17,7 +17,7 @@ from tflm_sim.planners.gpu import (
     assign_offsets_to_tensors,
     objects_to_offsets,
 )
-from tflm_sim.planners.gpu.records import positional_maximums, profiles_at
+from tflm_sim.planners.gpu.records import positional_maximums, profiles_at, reallocation_graph
 
 CASES = Path(__file__).parents[3] / "shared/planners/gpu_upstream_cases.json"
 SIZE_TYPES = {"uint2": UInt2, "uint3": UInt3, "bhwc": BHWC}
@@ -32,7 +32,6 @@ def checks():
         pytest.param(case, check, id=f"{case['test']}-{check['call']}-{check.get('strategy', '')}")
         for case in cases()
         for check in case["checks"]
-        if check["call"] in CALLS
     ]
 
 
@@ -73,12 +72,17 @@ def check_positional_maximums(case, check):
     assert positional_maximums(records_of(case)) == check["expect_positional_max"]
 
 
+def check_reallocation_graph(case, check):
+    assert reallocation_graph(check["deps_graph"]) == check["expect_reallocation_graph"]
+
+
 CALLS = {
     "shared": check_shared,
     "offsets": check_offsets,
     "ObjectsToOffsets": check_objects_to_offsets,
     "CalculateTaskProfiles": check_task_profiles,
     "CalculatePositionalMaximums": check_positional_maximums,
+    "ReallocationGraph": check_reallocation_graph,
 }
 
 

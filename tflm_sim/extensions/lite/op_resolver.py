@@ -38,9 +38,12 @@ class MutableOpResolver:
         for version in range(min_version, (max_version or min_version) + 1):
             self._builtins[op, version] = replace(registration, op=op, custom_name=None, version=version)
 
-    def add_custom(self, name: str, registration: TfLiteRegistration) -> None:
-        """Register a custom operator for version 1."""
-        self._customs[name, 1] = replace(registration, op="CUSTOM", custom_name=name, version=1)
+    def add_custom(
+        self, name: str, registration: TfLiteRegistration, *, min_version: int = 1, max_version: int | None = None
+    ) -> None:
+        """Register a custom operator for the versions from ``min_version`` to ``max_version``, inclusive."""
+        for version in range(min_version, (max_version or min_version) + 1):
+            self._customs[name, version] = replace(registration, op="CUSTOM", custom_name=name, version=version)
 
     def find_builtin(self, op: str, version: int) -> TfLiteRegistration | None:
         return self._builtins.get((op, version))

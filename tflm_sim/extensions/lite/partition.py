@@ -6,14 +6,14 @@ nobody. With X -> SIN1 -> ADD1 -> ADD2, X -> ADD1, X -> MUL -> SIN2 -> ADD2 and 
     [SIN1]  [ADD1 MUL]  [SIN2]  [ADD2]
      takes                takes
 
-A subset also takes nodes that stand behind nodes of the other kind; those that may have side effects keep their order.
+Greedily, a subset also takes nodes that stand behind nodes of the other kind; otherwise the order of execution stays.
 
 Source: tflite/graph_info.cc @ google-ai-edge/LiteRT f67457790
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -41,20 +41,37 @@ class NodeSubset:
     output_tensors: tuple[int, ...]
 
 
-def partition(graph: GraphInfo, delegated: Collection[int], *, fuses_nodes: bool = True) -> list[NodeSubset]:
+def partition(
+    graph: GraphInfo,
+    delegated: Collection[int],
+    *,
+    greedily: bool = True,
+    fuses_nodes: bool = True,
+    control_edges: Iterable[tuple[int, int]] | None = None,
+) -> list[NodeSubset]:
     """Return the node subsets of the execution plan, in an order in which they can run.
 
     Args:
         graph: Its execution plan is in an order that can run.
         delegated: Indices of the nodes that the delegate takes.
+        greedily: Whether a subset may skip nodes of the other kind.
         fuses_nodes: Whether a subset may have more than one node.
+        control_edges: Pairs of places in the execution plan, the first of which has to run first; None keeps the
+            order of the nodes that may have side effects when partitioning greedily.
 
     Raises:
-        PlanningError: A delegated node does not exist, or no order can run.
+        PlanningError: A delegated node or an edge does not exist, or no order can run.
     """
+    count = len(graph.execution_plan)
+    if control_edges is None:
+        effects = [place for place, node in enumerate(graph.execution_nodes) if node.might_have_side_effect]
+        control_edges = pairwise(effects) if greedily else ()
+    edges = set(control_edges)
+    if not all(0 <= place < count for edge in edges for place in edge):
+        raise PlanningError(f"a control edge outside of {count} nodes")
     if not all(0 <= node < len(graph.nodes) for node in delegated):
         raise PlanningError(f"the delegate takes a node outside of {len(graph.nodes)}")
-    return _Partitioner(graph, set(delegated), fuses_nodes).run()
+    return _Partitioner(graph, set(delegated), edges, greedily, fuses_nodes).run()
 
 
 class _Subset:
@@ -74,13 +91,15 @@ class _Subset:
 class _Partitioner:
     """One partitioning (mutable); an epoch is the number of the subset that a tensor or node belongs to."""
 
-    def __init__(self, graph: GraphInfo, delegated: set[int], fuses_nodes: bool) -> None:
+    def __init__(
+        self, graph: GraphInfo, delegated: set[int], edges: set[tuple[int, int]], greedily: bool, fuses_nodes: bool
+    ) -> None:
         self._graph = graph
         self._delegated = delegated
+        self._edges = edges
+        self._greedily = greedily
         self._fuses_nodes = fuses_nodes
         self._nodes = graph.execution_nodes
-        effects = (place for place, node in enumerate(self._nodes) if node.might_have_side_effect)
-        self._before = {after: before for before, after in pairwise(effects)}
         self._subsets: list[_Subset] = []
         self._is_done = [False] * len(self._nodes)
         self._tensor_epochs = [_ALWAYS_READY] * len(graph.tensors)
@@ -110,6 +129,8 @@ class _Partitioner:
                 if self._is_addable(place):
                     self._add(place)
                     is_growing = True
+                elif is_growing and not self._greedily:
+                    return
 
     def _is_addable(self, place: int) -> bool:
         subset = self._subsets[-1]
@@ -117,7 +138,7 @@ class _Partitioner:
             return False
         if any(self._tensor_epochs[tensor] == _NOT_READY for tensor in present(self._nodes[place].inputs)):
             return False
-        if place in self._before and not self._is_done[self._before[place]]:
+        if any(after == place and not self._is_done[before] for before, after in self._edges):
             return False
         return subset.is_delegated in (None, self._graph.execution_plan[place] in self._delegated)
 

@@ -16,7 +16,7 @@ Source: memory_management/types.h, types.cc, internal.h, internal.cc @ google-ai
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,6 +27,8 @@ from tflm_sim.planners.deadline import NEVER, Deadline
 
 NOT_ASSIGNED = 2**64 - 1
 """No object, or no distance (upstream: kNotAssigned)."""
+
+UsageGraph = Sequence[Sequence[int]]
 
 
 class UInt2(NamedTuple):
@@ -130,3 +132,37 @@ def positional_maximums(records: Sequence[TensorUsageRecord[int]], deadline: Dea
     for row in rows:
         maximums = [max(pair) for pair in zip_longest(maximums, row, fillvalue=0)]
     return maximums
+
+
+def reallocation_graph(deps_graph: UsageGraph) -> list[list[int]]:
+    """Return for each tensor those that can share its memory in any order of parallel execution, ascending.
+
+    Args:
+        deps_graph: For each tensor the tensors that are computed from it directly.
+    """
+    count = len(deps_graph)
+    graph: list[list[int]] = [[] for _ in range(count)]
+    for root, children in enumerate(deps_graph):
+        if not children:
+            continue
+        reached_by = [_descendants(child, deps_graph) for child in children]
+        for vertex in set.intersection(*reached_by):
+            graph[root].append(vertex)
+            graph[vertex].append(root)
+    return [sorted(neighbours) for neighbours in graph]
+
+
+def _descendants(start: int, deps_graph: UsageGraph) -> set[int]:
+    """Return what is reached from ``start``, without ``start`` itself."""
+    reached = {start}
+    queue = deque([start])
+    while queue:
+        fresh = [vertex for vertex in deps_graph[queue.popleft()] if vertex not in reached]
+        reached.update(fresh)
+        queue.extend(dict.fromkeys(fresh))
+    return reached - {start}
+
+
+def contains(ascending: Sequence[int], value: int) -> bool:
+    position = bisect_left(ascending, value)
+    return position < len(ascending) and ascending[position] == value

@@ -27,6 +27,7 @@ from tflm_sim.planners.gpu.records import (
     TensorUsageRecord,
     UInt2,
     UInt3,
+    UsageGraph,
 )
 from tflm_sim.units import align_up
 
@@ -81,13 +82,18 @@ _SLOW: set[Callable[..., ObjectsAssignment[int]]] = {
 
 
 def assign_objects_to_tensors(
-    records: Sequence[TensorUsageRecord[SizeT]], strategy: MemoryStrategy, *, deadline: Deadline = NEVER
+    records: Sequence[TensorUsageRecord[SizeT]],
+    strategy: MemoryStrategy,
+    *,
+    reallocation_graph: UsageGraph | None = None,
+    deadline: Deadline = NEVER,
 ) -> ObjectsAssignment[SizeT]:
     """Return which shared object each tensor uses, and the objects' sizes.
 
     Args:
         records: All with sizes of one type; ascending by first task, as the delegate has them.
         strategy: Sizes in bytes know all strategies, textures and BHWC only some.
+        reallocation_graph: Only GREEDY_IN_ORDER on sizes in bytes heeds it; the others ignore it, as upstream.
         deadline: When it has to end.
 
     Raises:
@@ -99,6 +105,8 @@ def assign_objects_to_tensors(
     if assign is None:
         message = "MemoryStrategy is not supported with current tensor size type."
         raise PlanningError(f"{strategy.name} on {size_type.__name__}: {message}", device_message=message)
+    if assign is greedy_in_order:
+        return assign(records, reallocation_graph)
     return assign(records, deadline) if assign in _SLOW else assign(records)
 
 
@@ -113,6 +121,7 @@ def assign_offsets_to_tensors(
     strategy: MemoryStrategy,
     *,
     base_addr_align_bytes: int = 1,
+    reallocation_graph: UsageGraph | None = None,
     deadline: Deadline = NEVER,
 ) -> OffsetsAssignment:
     """Return where each tensor is in one block.
@@ -121,7 +130,9 @@ def assign_offsets_to_tensors(
     """
     if strategy is MemoryStrategy.GREEDY_BY_SIZE:
         return greedy_by_size_offsets(records, base_addr_align_bytes=base_addr_align_bytes, deadline=deadline)
-    return objects_to_offsets(assign_objects_to_tensors(records, strategy, deadline=deadline))
+    return objects_to_offsets(
+        assign_objects_to_tensors(records, strategy, reallocation_graph=reallocation_graph, deadline=deadline)
+    )
 
 
 def plan(buffers: Sequence[Buffer], strategy: MemoryStrategy, *, time_limit: float | None = None) -> Plan:

@@ -24,44 +24,72 @@ def subsets(*rows):
 FORK = ([0], [2, 3], [([0], [1]), ([1], [2]), ([1], [3])])
 COMPLEX = ([0], [4, 7], [([0], [1]), ([1], [2, 5]), ([2], [3]), ([3], [4]), ([5], [6]), ([6], [7])])
 CASES = {
-    "Nodes0PartitionNodes0": (([], [], []), [], []),
-    "Nodes0PartitionNodes0Tensors1": (([0], [0], []), [], []),
-    "Nodes1PartitionNodes0": (([0], [1], [([0], [1])]), [], [(False, [0], [0], [1])]),
-    "Nodes1PartitionNodes0_WithOffset": (([0], [1], [([0], [1])], 17), [], [(False, [17], [0], [1])]),
-    "Nodes1PartitionNodes0Inputs0": (([], [0], [([], [0])]), [0], [(True, [0], [], [0])]),
-    "Nodes1PartitionNodes1": (([0], [1], [([0], [1])]), [0], [(True, [0], [0], [1])]),
+    "Nodes0PartitionNodes0": (([], [], []), [], True, []),
+    "Nodes0PartitionNodes0Tensors1": (([0], [0], []), [], True, []),
+    "Nodes1PartitionNodes0": (([0], [1], [([0], [1])]), [], True, [(False, [0], [0], [1])]),
+    "Nodes1PartitionNodes0_WithOffset": (([0], [1], [([0], [1])], 17), [], True, [(False, [17], [0], [1])]),
+    "Nodes1PartitionNodes0Inputs0": (([], [0], [([], [0])]), [0], True, [(True, [0], [], [0])]),
+    "Nodes1PartitionNodes1": (([0], [1], [([0], [1])]), [0], True, [(True, [0], [0], [1])]),
     "Nodes2PartitionNodes1": (
         ([0], [2], [([0], [1]), ([1], [2])]),
         [1],
+        True,
         [(False, [0], [0], [1]), (True, [1], [1], [2])],
     ),
     "Nodes2PartitionNodes1_WithOffset": (
         ([0], [2], [([0], [1]), ([1], [2])], 17),
         [18],
+        True,
         [(False, [17], [0], [1]), (True, [18], [1], [2])],
     ),
-    "Nodes2PartitionNodes2": (([0], [2], [([0], [1]), ([1], [2])]), [0, 1], [(True, [0, 1], [0], [2])]),
+    "Nodes2PartitionNodes2": (([0], [2], [([0], [1]), ([1], [2])]), [0, 1], True, [(True, [0, 1], [0], [2])]),
     "Nodes3PartitionNodes2": (
         ([0], [3], [([0], [1]), ([1], [2]), ([1, 2], [3])]),
         [0, 2],
+        True,
         [(True, [0], [0], [1]), (False, [1], [1], [2]), (True, [2], [1, 2], [3])],
     ),
-    "Nodes3PartitionNodes2Greedily": (FORK, [0, 2], [(True, [0, 2], [0], [1, 3]), (False, [1], [1], [2])]),
+    "Nodes3PartitionNodes2Greedily": (FORK, [0, 2], True, [(True, [0, 2], [0], [1, 3]), (False, [1], [1], [2])]),
+    "Nodes3PartitionNodes2ClusteredNonGreedily": (
+        FORK,
+        [0, 2],
+        False,
+        [(True, [0], [0], [1]), (False, [1], [1], [2]), (True, [2], [1], [3])],
+    ),
     "Nodes4PartitionNodes3_WithControlDependency": (
         ([0], [4], [([0], [1], True), ([1], [2], True), ([2], [3]), ([1, 3], [], True), ([1], [4], True)]),
         [0, 1, 3, 4],
+        True,
         [(True, [0, 1], [0], [1, 2]), (False, [2], [2], [3]), (True, [3, 4], [1, 3], [4])],
     ),
-    "ComplexGreedily": (COMPLEX, [0, 1, 4, 5], [(True, [0, 1, 4, 5], [0], [2, 7]), (False, [2, 3], [2], [4])]),
+    "ComplexGreedily": (COMPLEX, [0, 1, 4, 5], True, [(True, [0, 1, 4, 5], [0], [2, 7]), (False, [2, 3], [2], [4])]),
+    "ComplexNonGreedily": (
+        COMPLEX,
+        [0, 1, 4, 5],
+        False,
+        [(True, [0, 1], [0], [2, 5]), (False, [2, 3], [2], [4]), (True, [4, 5], [5], [7])],
+    ),
 }
 
 
-@pytest.mark.parametrize(("description", "delegated", "expected"), CASES.values(), ids=CASES)
-def test_upstreams_partitions(description, delegated, expected):
-    assert partition(graph(*description), delegated) == subsets(*expected)
+@pytest.mark.parametrize(("description", "delegated", "greedily", "expected"), CASES.values(), ids=CASES)
+def test_upstreams_partitions(description, delegated, greedily, expected):
+    assert partition(graph(*description), delegated, greedily=greedily) == subsets(*expected)
+
+
+def test_external_control_edges_order_nodes_that_have_no_data_between_them():
+    nodes = [([0], [1]), ([1], [2]), ([2], [3]), ([1, 3], []), ([1], [4])]
+    found = partition(graph([0], [4], nodes), [0, 1, 3, 4], control_edges=[(0, 1), (1, 3), (3, 4)])
+    assert found == subsets((True, [0, 1], [0], [1, 2]), (False, [2], [2], [3]), (True, [3, 4], [1, 3], [4]))
 
 
 TWO = graph([0], [2], [([0], [1]), ([1], [2])])
+
+
+@pytest.mark.parametrize("edge", [(-1, 0), (0, -1), (2, 0), (0, 2)])
+def test_control_edges_of_nodes_that_do_not_exist_are_refused(edge):
+    with pytest.raises(PlanningError):
+        partition(TWO, [0], control_edges=[edge])
 
 
 def test_delegated_nodes_that_do_not_exist_are_refused():
@@ -69,9 +97,9 @@ def test_delegated_nodes_that_do_not_exist_are_refused():
         partition(TWO, [2])
 
 
-def test_a_node_that_waits_for_itself_is_refused():
+def test_nodes_that_wait_for_themselves_are_refused():
     with pytest.raises(PlanningError):
-        partition(graph([0], [1], [([0, 1], [1])]), [0])
+        partition(graph([0, 1], [2], [([0], [2]), ([1], [3])]), [0, 1], control_edges=[(1, 1)])
 
 
 def test_without_fusion_every_node_is_a_subset():
