@@ -165,7 +165,7 @@ def test_without_any_extension_the_tests_of_the_core_pass(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stdout[-3000:]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", EXTENSIONS)
 def test_without_one_extension_everything_else_answers(name: str, tmp_path: Path) -> None:
     deleted = {f"extensions/{name}", f"extensions/{SHOWS_ALL}"}

@@ -13,6 +13,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from decimal import Decimal
+from fractions import Fraction
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -91,6 +93,7 @@ def test_the_example_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 SINE, M4 = tflm_sim.sample_path("sine"), "cortex-m4"
+OWN = tflm_sim.OpModel("OWN")
 FORMS: dict[str, Callable[[], Any]] = {
     "text": lambda: str(SINE),
     "Path": lambda: SINE,
@@ -294,6 +297,41 @@ FURTHER_ARGUMENTS: dict[str, tuple[Callable[[Any], object], str]] = {
     "width": (lambda given: tflm_sim.draw_two_sets({}, {}, width=given), "a size in inches"),
     "sizes": (lambda given: tflm_sim.execute("a.elf", sizes=given), "sizes in bytes"),
     "settings": (lambda given: tflm_sim.lite_allocated(SINE, given), "settings as LiteSettings"),
+    "title": (lambda given: tflm_sim.head_problem(SINE, M4, title=given), "title as a text"),
+    "title of a picture": (lambda given: tflm_sim.take_picture(SINE, M4, title=given), "title as a text"),
+    "shrunk_by": (lambda given: tflm_sim.take_picture(SINE, M4, shrunk_by=given), "shrunk_by as a text"),
+    "strict": (lambda given: tflm_sim.load(SINE, strict=given), "strict as a truth value"),
+    "path of what is parsed": (lambda given: tflm_sim.parse(b"", path=given), "path as a text"),
+    "replace_plan": (
+        lambda given: tflm_sim.with_offline_plan(SINE, M4, "greedy", replace_plan=given),
+        "replace_plan as a truth value",
+    ),
+    "int8_io": (lambda given: tflm_sim.verify(SINE, SINE, int8_io=given), "int8_io as a truth value"),
+    "release": (lambda given: tflm_sim.LiteSettings(release=given), "a release of LiteRT"),
+    "simulation": (lambda given: tflm_sim.Lifetimes(given), "a simulation"),
+    "client": (lambda given: tflm_sim.sweep(SINE, M4, given), "client as a dask.distributed.Client"),
+    "op_model": (lambda given: tflm_sim.KernelProbe(given, [], []), "op_model as an OpModel"),
+    "inputs": (lambda given: tflm_sim.KernelProbe(OWN, [given], []), "inputs as several TensorSpec or None"),
+    "outputs": (lambda given: tflm_sim.KernelProbe(OWN, [], [given]), "outputs as several TensorSpec"),
+    "most_prepares": (lambda given: tflm_sim.Sizer(most_prepares=given), "most_prepares as a number"),
+    "arena_size of a kernel": (
+        lambda given: tflm_sim.KernelProbe(OWN, [], [], arena_size=given),
+        "arena_size as a number",
+    ),
+    "target of a kernel": (lambda given: tflm_sim.KernelProbe(OWN, [], [], target=given), "a Target"),
+    "shapes": (lambda given: tflm_sim.lite_allocated(SINE, shapes=given), "shapes as pairs (tensor, shape)"),
+    "run": (lambda given: tflm_sim.check(SINE, M4, limit=4096, run=given), "run as a truth value"),
+    "target of a check": (
+        lambda given: tflm_sim.check(SINE, given, limit=4096),
+        "a target (the name of a preset, a Target or a Configuration)",
+    ),
+    "aim": (lambda given: tflm_sim.shrink(SINE, M4, aim=given), "aim as a BankAim"),
+    "aim of a stream": (lambda given: tflm_sim.stream(SINE, 1, aim=given), "aim as a text"),
+    "force_float": (lambda given: tflm_sim.stream(SINE, 1, force_float=given), "force_float as a truth value"),
+    "ask": (
+        lambda given: tflm_sim.run_script(tflm_sim.replay_script(SINE, M4), given),
+        "ask that can be called with a command",
+    ),
     "targets of a sweep": (lambda given: tflm_sim.sweep(SINE, given), "the names of targets or boards"),
 }
 
@@ -304,6 +342,17 @@ def test_a_further_argument_of_another_type_is_refused_in_a_sentence(name: str) 
     with pytest.raises(tflm_sim.UsageError) as refused:
         call(object())
     assert str(refused.value) == f"{expected} was expected, not a value of type 'object'"
+
+
+@pytest.mark.parametrize("given", ["SLICE", "", b"SLICE"])
+def test_a_text_is_not_several(given: Any) -> None:
+    for call in (
+        lambda: tflm_sim.shrink(SINE, M4, operators=given),
+        lambda: tflm_sim.simulate(SINE, M4, own_requests=given),
+        lambda: tflm_sim.take_picture(SINE, M4, assumed=given),
+    ):
+        with pytest.raises(tflm_sim.UsageError, match="was expected, not a value of type"):
+            call()
 
 
 # An argument that is a number -> how it is given, the smallest and the largest that has a meaning.
@@ -320,6 +369,9 @@ NUMBERS: dict[str, tuple[Callable[[Any], object], int, int]] = {
     "a buffer's upper": (lambda given: tflm_sim.Buffer(0, -(2**63), given), 1 - 2**63, 2**63),
     "a buffer's alignment": (lambda given: tflm_sim.Buffer(0, 0, 1, given), 1, 2**63),
     "a buffer's offset": (lambda given: tflm_sim.Buffer(0, 0, 1, 1, given), 0, 2**63),
+    "prove_runs": (lambda given: tflm_sim.shrink(SINE, M4, prove_runs=given), 0, 2**31 - 1),
+    "into": (lambda given: tflm_sim.shrink(SINE, M4, into=given), 0, 2**31 - 1),
+    "axis": (lambda given: tflm_sim.verify(SINE, SINE, axis=given), 0, 2**31 - 1),
     "processes": (lambda given: tflm_sim.sweep(SINE, M4, jobs=given).size, 1, 2),
 }
 
@@ -382,6 +434,41 @@ def test_numbers_of_numpy_are_numbers_that_do_not_wrap_around() -> None:
         with pytest.raises(tflm_sim.UsageError, match=r"^arena_size in bytes"):
             tflm_sim.simulate(SINE, M4, arena_size=given)
     assert tflm_sim.invoke(SINE, M4, count=numpy.int64(2), offsets=numpy.array([0, 16, 0, 16])).count == 2
+
+
+def test_a_size_or_a_time_may_be_any_number_that_is_a_float() -> None:
+    figure = tflm_sim.draw_two_sets({"a": 1}, {"a": 2}, width=Fraction(5), height=Decimal(3))
+    assert tuple(figure.get_size_inches()) == (5, 3)
+    assert tflm_sim.compare_planners(SINE, M4, names="greedy", time_limit=Decimal(60)).lower_bound == 32
+
+
+def test_no_models_and_no_targets_are_several() -> None:
+    numpy = pytest.importorskip("numpy")
+    for given, what in (((numpy.array(5), M4), "a model"), ((SINE, numpy.array(5)), "a target")):
+        with pytest.raises(tflm_sim.UsageError, match=f"^{what} .* was expected, not a value of type 'ndarray'$"):
+            tflm_sim.shrink(*given)
+    with pytest.raises(tflm_sim.UsageError, match=r"a model .* was expected, not a value of type 'ndarray'$"):
+        tflm_sim.simulate(numpy.array(5), M4)
+
+
+@pytest.mark.parametrize("shapes", [[(0,)], [(0, (1, 16), 2)], [(0.5, (1,))], [(0, (1.5,))], [(0, 4)], "ab", [b"ab"]])
+def test_shapes_for_the_mobile_runtime_are_pairs(shapes: Any) -> None:
+    with pytest.raises(tflm_sim.UsageError, match=r"^(shapes as pairs \(tensor, shape\)|a dimension as a number) was"):
+        tflm_sim.lite_allocated(SINE, shapes=shapes)
+
+
+def test_the_mobile_runtime_gets_shapes_of_numpy() -> None:
+    numpy = pytest.importorskip("numpy")
+    shape, tensor = numpy.array([2, 1], dtype=numpy.int8), tflm_sim.load(SINE).subgraphs[0].inputs[0]
+    twice = tflm_sim.lite_allocated(SINE, shapes=[(numpy.int64(tensor), shape)])
+    assert [row.arena_bytes for row in tflm_sim.lite_summaries(twice)] == [
+        row.arena_bytes for row in tflm_sim.lite_summaries(tflm_sim.lite_allocated(SINE, shapes=tflm_sim.double_batch))
+    ]
+
+
+def test_a_name_that_no_file_has_is_no_program() -> None:
+    with pytest.raises(tflm_sim.TflmSimError, match="cannot be read"):
+        tflm_sim.measure("a\0b")
 
 
 @pytest.mark.parametrize("width", [0, -1, float("nan"), 2**70])

@@ -122,6 +122,8 @@ def whole_number(given: Any, what: str, least: int, most: int) -> int:
 def each_of(given: Any, kinds: Any, expected: str) -> tuple[Any, ...]:
     """Return the elements of an argument that is several of ``kinds``; refuse any other, as :func:`expect` does."""
     expect(given, Iterable, expected)
+    if isinstance(given, str | bytes | bytearray):  # Several letters, which nobody means.
+        raise not_a(expected, given)
     try:
         rows = iter(given)
     except TypeError:  # numpy's arrays without dimensions say that they can be iterated.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from tflm_sim.arena.events import Event
 from tflm_sim.checks.doubts import Answer, Doubt
@@ -42,6 +42,7 @@ class Additions(Protocol):
         """Return the parts of the document that the options ask for, by key."""
 
 
+@runtime_checkable
 class Aim(Protocol):
     """Something else than the size of one arena that a rewriting of a model is to make smaller."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import math
 import os
 import stat
@@ -48,6 +49,17 @@ def replacing_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if "null" not in str(error):
             raise
         raise UsageError(f"{path} cannot be written: a name has no null character") from error
+
+
+def walk(folder: str | os.PathLike[str]) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield what ``os.walk`` does, from the top, however deep: that one calls itself before Python 3.12."""
+    left = [os.fspath(folder)]
+    while left:
+        path = left.pop()
+        for found in itertools.islice(os.walk(path), 1):
+            yield found
+            below = (os.path.join(path, name) for name in reversed(found[1]))
+            left += [name for name in below if not os.path.islink(name)]
 
 
 def inside(folder: str | os.PathLike[str], name: str, *, may_link: bool = False, pattern: str = "") -> str:
@@ -193,10 +205,17 @@ def parse_json(data: bytes | str, *, path: str, error: type[TflmSimError] = Usag
     try:
         text = data if isinstance(data, str) else data.decode("utf-8-sig")
         return json.loads(text, parse_float=_finite, parse_constant=_finite)
-    except RecursionError:
-        raise error(f"{path} cannot be read as JSON: its values are nested too deeply") from None
-    except ValueError as reason:
-        raise error(f"{path} cannot be read as JSON: {reason}") from None
+    except (ValueError, RecursionError) as reason:
+        raise error(f"{path} cannot be read as JSON: {parse_problem(reason)}") from None
+
+
+def parse_problem(error: Exception) -> str:
+    """Return why a text was not parsed: in our words where Python's are for its programmers."""
+    if isinstance(error, RecursionError):
+        return "its values are nested too deeply"
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is no text in UTF-8 (at byte {error.start})"
+    return "a number has too many digits" if "integer string conversion" in str(error) else str(error)
 
 
 def _finite(text: str) -> float:

@@ -61,14 +61,27 @@ def likely(name: str, known: Iterable[str] | Mapping[str, str], *, most: int = 3
 
 def meant(name: str, known: Iterable[str] | Mapping[str, str], *, most: int = 3) -> str:
     """Return the question which of the likely names is meant, "" where none is likely."""
-    near = likely(name, known, most=most)
-    return f"did you mean {' or '.join(near)}?" if near else ""
+    return _asked(likely(name, known, most=most))
 
 
-def unknown(kind: str, name: str, known: Iterable[str] | Mapping[str, str]) -> UsageError:
-    """Return the error for ``name``, which is no ``kind``: with the likely names, or with all that there are."""
+def _asked(near: Iterable[str]) -> str:
+    names = " or ".join(near)
+    return f"did you mean {names}?" if names else ""
+
+
+def unknown(
+    kind: str, name: str, known: Iterable[str] | Mapping[str, str], near: Iterable[str] | None = None
+) -> UsageError:
+    """Return the error for ``name``, which is no ``kind``: with the likely names, or with all that there are.
+
+    Args:
+        kind: What it should be.
+        name: It.
+        known: The names that there are; see :func:`likely`.
+        near: The likely ones, where they were looked for already.
+    """
     known = known if isinstance(known, Mapping) else tuple(known)
-    hint = meant(name, known) or f"use one of: {', '.join(known)}"
+    hint = _asked(likely(name, known) if near is None else near) or f"use one of: {', '.join(known)}"
     return UsageError(f"unknown {kind} '{name}'; {hint}")
 
 

@@ -194,7 +194,7 @@ OWN: tuple[Extension, ...] = (
     ),
     Extension(
         name="project",  # before "ci", for which a check without a limit is one of the project file
-        additions={"check": "additions"},
+        additions={"check": "additions", "size": "additions"},
         parts={
             "project": DocumentPart(
                 ("Verdict",),

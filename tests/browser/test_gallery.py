@@ -21,7 +21,7 @@ SAYS = {
     "large": ["mobilenet_v1_025.tflite", "82,280 B", "82,288 B", "operator 3 of 31", "no plan can be smaller"],
     "fails": [
         "82,280 B are needed, 20,840 B more than this arena has.",
-        "What to do: declare alignas(16) uint8_t tensor_arena[82288], or look what shrink saves: ",
+        "What to do: declare alignas(16) uint8_t tensor_arena[82288], or look what shrink saves:",
         "Failed to resize buffer. Requested: 55296, available 34588, missing: 20708",
     ],
     "never-fits": [

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tflm_sim.answers.offline_plan import with_offline_plan
 from tflm_sim.cli import main
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import TensorType
@@ -80,6 +81,23 @@ def test_with_write_the_variables_of_the_model_are_planned(tmp_path: Path, capsy
     assert re.search(r"\{\d, \d+u, 20u, -1, 1\},  // subgraph0\.tensor4", header.read_text())
     assert '"planned",' in header.read_text()  # The name of the file that goes with it.
     assert printed(capsys, "plan", written, *asked) == text  # It is in the file, so that nothing need be named again.
+
+
+@NEEDS_C
+def test_a_model_with_a_plan_of_its_own_fits_as_one_without(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    banks, path = ["--bank", "a=9000", "--bank", "b=15000", "--kernels", "reference"], tmp_path / "planned.tflite"
+    model = with_offline_plan("sample:keyword_spotter", "cortex-m4", "greedy", kernels="reference")
+    path.write_bytes(model.source)
+    text = printed(capsys, "check", str(path), *banks, code=1)
+    assert "with the planner that 'plan --bank ... --replace-plan -o banks.h' writes it does: a holds" in text
+    tables = []
+    for name, more in ((str(path), ["--replace-plan"]), ("sample:keyword_spotter", [])):
+        header = tmp_path / "banks.h"
+        printed(capsys, "plan", name, *banks, *more, "-o", str(header))
+        tables.append(re.findall(r"(?m)^    \{\d, .*$", header.read_text()))
+    assert tables[0] == tables[1] != []
+    assert main(["plan", str(path), *banks]) == 2
+    assert "the model has an offline plan; remove it, or let --replace-plan do that" in capsys.readouterr().err
 
 
 @NEEDS_C

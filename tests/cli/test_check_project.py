@@ -87,6 +87,24 @@ def test_a_sketch_is_named_by_its_file_too_and_other_verbs_say_which_one_reads_i
         assert capsys.readouterr().err == said
 
 
+def test_its_models_are_sized_for_the_library_that_its_sources_name(
+    sketch: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["size", "sine", "--board", "nano33ble"]) == 0
+    out, err = capsys.readouterr()
+    assert "TFLM of 2023-01-13 (chirale-2.0.0), cmsis_nn@e98ee09 (dsp) kernels" in out
+    assert "sine is an Arduino sketch, so this is for chirale (#include <Chirale_TensorFlowLite.h>)\n" in err
+    assert main(["size", "sine", "--board", "nano33ble", "--library", "ArduTFLite.h"]) == 0
+    assert "so this is for" not in capsys.readouterr().err
+
+
+def test_an_operator_that_is_missing_gets_a_line_as_far_in_as_the_line_of_the_others(
+    sketch: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(sketch / "sine.ino", "resolver.AddFullyConnected();", "resolver.AddSoftmax(); resolver.AddReshape();")
+    assert "\n+  resolver.AddFullyConnected();\n" in checked(capsys, "sine", "--board", "nano33ble")[1]
+
+
 def test_one_project_is_checked_at_a_time_and_what_is_for_a_model_is_refused(
     sketch: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,7 +120,7 @@ def test_a_sketch_that_does_not_fit_names_the_command_that_makes_its_model_small
     change(sketch / "config.h", "KB 1024", "KB 500")
     _, out = checked(capsys, "sine", "--board", "nano33ble")
     command = "tflm-sim shrink sine/model.cpp:g_model --board nano33ble --library chirale --goal 1016"
-    assert f"this looks for rewritings that need less, with the same outputs: {command}" in out
+    assert f"this looks for rewritings that need less, with the same outputs:\n  {command}\n" in out
     assert main(command.split()[1:]) in (0, 1)
 
 

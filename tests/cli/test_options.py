@@ -134,6 +134,22 @@ def test_custom_operators_are_those_that_a_file_defines(tmp_path: Any) -> None:
             options.load_custom_ops(str(path))
 
 
+def test_an_error_in_a_kernel_of_the_user_s_own_is_called_that(
+    tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "ops.py"
+    path.write_text(
+        "from tflm_sim import OpModel, Persistent\n"
+        "def prepare(node):\n"
+        "    yield Persistent(1 // 0)\n"
+        "MINE = OpModel('FULLY_CONNECTED', prepare=prepare)\n"
+    )
+    assert main(["size", "sample:sine", "--custom-ops", str(path)]) == 2
+    assert capsys.readouterr().err == (
+        f"tflm-sim size: {path}, line 3: ZeroDivisionError: integer division or modulo by zero\n"
+    )
+
+
 def test_what_few_people_need_is_listed_by_help_all(capsys: pytest.CaptureFixture[str]) -> None:
     shown = []
     for words in (["size", "--help"], ["size", "--help", "all"]):

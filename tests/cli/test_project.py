@@ -128,6 +128,10 @@ def test_a_file_that_is_no_model_is_a_row_and_the_others_are_still_judged(
             "firmware 'cortex-m4': --limit 64: no TFLM works in so few bytes; did you mean --limit 64KiB?",
         ),
         ("models = ['a']\n[[firmware]]\nlimit = true", "firmware: limit: "),
+        (
+            "models = ['m/one.tflite']\n[[firmware]]\nlimit = '1K'\nlimits = {'one.tflite' = '2K'}",
+            "firmware 'cortex-m4': unknown model in limits 'one.tflite'; did you mean m/one.tflite?",
+        ),
         ("models = ['a']\n[[firmware]]\nlimit = 'x'", "firmware 'cortex-m4': 'x' is not a size"),
         (
             "models = ['a']\n[[firmware]]\nlimit = '1K'\ntarget = 'z80'",

@@ -150,9 +150,9 @@ def test_loops_are_advised_where_they_need_least_and_the_tflm_knows_what_they_ar
     capsys: pytest.CaptureFixture[str], path: Path
 ) -> None:
     path.write_bytes(models.padded_rows_model().source)
-    assert advised(capsys, path)[1].endswith("B with `shrink --loops`, +31.2 % MACs")
+    assert "B with `shrink --loops`, +31.2 % MACs" in advised(capsys, path)[1]  # A slow machine searches less far.
     # The day before TFLM got DYNAMIC_UPDATE_SLICE.
-    assert advised(capsys, path, "--runtime", "2025-11-09")[1].endswith("B with `shrink --offline-plan`, +12.5 % MACs")
+    assert "B with `shrink --offline-plan`, +12.5 % MACs" in advised(capsys, path, "--runtime", "2025-11-09")[1]
 
 
 def test_int8_io_is_asked_for_and_the_lines_are_part_of_both_answers(

@@ -72,6 +72,12 @@ def test_the_rest_is_indented_by_four_more_but_by_no_more_than_a_quarter(
     assert all(len(piece) <= width for piece in terminal._wrapped(line, width).split("\n"))
 
 
+@pytest.mark.parametrize("begin", ["this settles it: ", "this settles it:\n  "])
+def test_a_command_stays_in_one_line_to_be_copied(begin: str, screen: Screen) -> None:
+    say(*f"{begin}tflm-sim check m.tflite --limit 1".split("\n"))
+    assert screen.getvalue() == "this settles it:\n  tflm-sim check m.tflite --limit 1\n"
+
+
 def test_what_is_no_terminal_gets_whole_lines_and_so_does_a_table(screen: Screen) -> None:
     file = io.StringIO()
     say("x y " * 10, file=file)

@@ -77,6 +77,8 @@ def test_the_help_and_the_version_of_the_whole_import_no_verb(option: str) -> No
     ("--loud", "tflm-sim: unknown option --loud; see 'tflm-sim --help'"),
     ("size m --taget=esp32", "tflm-sim size: unknown option --taget; did you mean --target?"),
     ("size m --quietly", "tflm-sim size: unknown option --quietly; see 'tflm-sim size --help'"),
+    ("size m --verbos", "tflm-sim size: unknown option --verbos; see 'tflm-sim size --help'"),
+    ("--vesion", "tflm-sim: unknown option --vesion; did you mean --version?"),
     ("size m -q", "tflm-sim size: unknown option -q; see 'tflm-sim size --help'"),
     ("explain a b", "tflm-sim explain: 'b' is one argument too many; see 'tflm-sim explain --help'"),
     ("size", "tflm-sim size: no model is given; only with --firmware APP.elf --executed can it be left out"),
@@ -85,7 +87,8 @@ def test_the_help_and_the_version_of_the_whole_import_no_verb(option: str) -> No
     ("check m --arena-size=64KiB", "tflm-sim check: unknown option --arena-size; did you mean --limit?"),
     ("firmware app.elf --executed", "tflm-sim firmware: unknown option --executed; did you mean --run?"),
     ("size m --board pico --board pico2",
-     "tflm-sim size: --board is given twice, and 'tflm-sim size' takes one; see 'tflm-sim size --help'"),
+     "tflm-sim size: --board is given twice, and 'tflm-sim size' takes one; for several: --boards A,B; see 'tflm-sim "
+     "size --help'"),
     ("size m --board", "tflm-sim size: argument --board: expected one argument; see 'tflm-sim size --help'"),
 ])  # fmt: skip
 def test_an_argument_that_is_not_understood_is_a_line_with_the_nearest_name(

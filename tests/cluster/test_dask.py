@@ -39,6 +39,7 @@ def cluster() -> Iterator[Any]:
         yield started
 
 
+@pytest.mark.nightly
 def test_a_killed_worker_loses_nothing(cluster: Any) -> None:
     import distributed
 
@@ -148,7 +149,7 @@ def hanging() -> Any:
     return Hanging()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_row_that_takes_too_long_is_a_row_and_its_worker_is_started_again(cluster: Any) -> None:
     import distributed
 
@@ -160,7 +161,7 @@ def test_a_row_that_takes_too_long_is_a_row_and_its_worker_is_started_again(clus
     assert [(row.model, row.status) for row in found] == list(zip(models, ("ok", "timeout", "ok"), strict=True))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_row_that_takes_too_long_for_a_worker_without_a_nanny_is_one_sentence() -> None:
     code = """
 from distributed import Client, LocalCluster

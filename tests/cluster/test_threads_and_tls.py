@@ -14,6 +14,7 @@ from tflm_sim.samples import SAMPLES, sample_path
 CERTIFICATE = str(Path(__file__).parent / "self_signed.pem")
 
 
+@pytest.mark.nightly
 def test_a_worker_with_four_threads_gives_the_rows_of_one_thread() -> None:
     paths = [str(sample_path(name)) for name in SAMPLES] * 60
     assert stress_threads.on_dask(paths, 4) == 0

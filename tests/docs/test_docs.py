@@ -26,12 +26,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_pages_build_without_a_warning(site: Path) -> None:
     assert "smallest_arena" in (site / "reference/api/index.html").read_text("utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_heading_of_a_page_ends_in_a_block_of_code(site: Path) -> None:
     for page in (ROOT / "docs").glob("*.md"):
         text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
@@ -39,7 +39,7 @@ def test_no_heading_of_a_page_ends_in_a_block_of_code(site: Path) -> None:
         assert html.count("<h2 id=") == len(re.findall(r"^## ", text, re.MULTILINE)), page
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_link_of_the_site_leads_to_what_is_there(site: Path) -> None:
     copied = re.findall(r"cp --parents (.*) site/", (ROOT / ".github/workflows/docs.yml").read_text("utf-8"))
     elsewhere = {*copied[0].split(), *(f"notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb"))}

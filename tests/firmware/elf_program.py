@@ -65,7 +65,7 @@ def cpp_name(struct: str) -> str:
 
 def member(field: Member) -> str:
     """Return a member's declaration."""
-    array = f"[{field.count}]" if field.count > 1 else ""
+    array = f"[{field.length}]" if field.length > 1 else ""
     return f"{type_name(field.type)} {field.name}{array};"
 
 

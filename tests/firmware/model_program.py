@@ -21,11 +21,14 @@ __attribute__((noinline)) int MicroAllocator::StartModelAllocation(const Model *
   return 0;
 }
 struct Tensor { uint8_t *data; const int *dims; size_t bytes; };
+struct MicroOpResolver {};
 struct MicroInterpreter {
   const uint8_t *model;
   SingleArenaBufferAllocator *allocator;
   const uint32_t *subgraphs;
   Tensor **inputs, **outputs;
+  MicroInterpreter() = default;
+  MicroInterpreter(const Model *, const MicroOpResolver &, uint8_t *, size_t);
   int AllocateTensors();
   int Invoke();
 };
@@ -72,20 +75,42 @@ extern "C" const uint8_t other_model[];
 alignas(16) uint8_t other_arena[ARENA] = {1};
 tflite::MicroInterpreter other;
 #endif
-__attribute__((noinline)) void start(tflite::MicroInterpreter &one, const uint8_t *file, uint8_t *arena) {
+__attribute__((always_inline)) inline void make(tflite::MicroInterpreter &one, const uint8_t *file, uint8_t *arena) {
   one.model = file + *(const uint32_t *)file;
   const uint8_t *table = one.model - *(const int32_t *)one.model;
   const uint8_t *field = one.model + *(const uint16_t *)(table + 8);
   one.subgraphs = (const uint32_t *)(field + *(const uint32_t *)field);
   one.allocator = tflite::SingleArenaBufferAllocator::Create(arena, ARENA);
+}
+__attribute__((noinline)) void start(tflite::MicroInterpreter &one, const uint8_t *file, uint8_t *arena) {
+  make(one, file, arena);
   if (one.AllocateTensors() == 0) one.Invoke();
 }
+#ifdef PLACE
+__attribute__((noipa)) tflite::MicroInterpreter::MicroInterpreter(
+    const Model *model, const MicroOpResolver &, uint8_t *arena, size_t) {
+  make(*this, (const uint8_t *)model, arena);
+}
+#endif
 """
     + run_program.VECTORS
     + """extern "C" int main() {
+#ifdef PLACE
+  static tflite::MicroOpResolver resolver;
+  tflite::MicroInterpreter placed((const tflite::Model *)own_model, resolver, PLACE, ARENA);
+  if (placed.AllocateTensors() == 0) placed.Invoke();
+#elif defined TOGETHER
+  make(interpreter, own_model, tensor_arena);
+  make(other, other_model, other_arena);
+  interpreter.AllocateTensors();
+  other.AllocateTensors();
+  interpreter.Invoke();
+  other.Invoke();
+#else
   start(interpreter, own_model, tensor_arena);
 #ifdef OTHER
   start(other, other_model, other_arena);
+#endif
 #endif
 """
     + run_program.END
@@ -99,9 +124,11 @@ def built(
     *,
     stray: str = "",
     other: bytes = b"",
+    is_together: bool = False,
     skipped: int = 0,
     arena: int = 4096,
     more: str = "",
+    place: str = "",
     namespaces: str = "2026-08-20",
 ) -> Path:
     """Return the program.
@@ -112,8 +139,10 @@ def built(
         shapes: Of its input and its output, of elements of a byte.
         stray: A statement of Invoke(), which may write where it should not.
         other: The model of a second interpreter, with an arena of its own; b"" for none.
+        is_together: Whether both interpreters are made before either allocates, and both allocate before either runs.
         arena: Bytes of each arena.
         more: Declarations behind the arena's.
+        place: Where the arena of the first interpreter is, as its constructor is told; "" to have no constructor.
         skipped: Bytes between a multiple of 16 and its first model.
         namespaces: A day of :data:`elf_program.NAMESPACES`.
     """
@@ -124,6 +153,10 @@ def built(
     dims = ["{" + ",".join(map(str, (len(shape), *shape))) + "}" for shape in shapes]
     defined = [f"-DINPUT={dims[0]}", f"-DOUTPUT={dims[1]}", f"-DSTRAY={stray or '(void)0'}", f"-DARENA={arena}"]
     flags = ["-O1", "-fno-inline", run_program.LAYOUT, *defined, f"-Wa,-I{folder}", f"-Wa,--defsym,SKIPPED={skipped}"]
+    if is_together:
+        flags.append("-DTOGETHER")
+    if place:
+        flags.append(f"-DPLACE={place}")
     if other:
         (folder / "other.tflite").write_bytes(other)
         flags.append("-DOTHER")

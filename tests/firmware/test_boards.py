@@ -19,7 +19,7 @@ from tflm_sim.logs.arena_report import ArenaReport
 
 MODELS = {
     "posix": ("sample:sine", "sample:keyword_spotter", "sample:residual", "sample:streaming"),
-    "mps2-an386": ("sample:sine", "sample:keyword_spotter", "sample:residual"),
+    "mps2-an386": ("sample:keyword_spotter",),
     "mps2-an385": ("sample:sine",),
     "riscv-virt": ("sample:sine",),
 }

@@ -11,7 +11,7 @@ from upstream.program_structs import compared
 from tflm_sim.extensions.firmware.reading.elf import Elf
 from tflm_sim.extensions.firmware.reading.firmware import examine
 from tflm_sim.extensions.firmware.reading.image import parse_image
-from tflm_sim.extensions.firmware.reading.measured_structs import debug_facts
+from tflm_sim.extensions.firmware.reading.measured_structs import debug_facts, units_of
 from tflm_sim.targets.abi import AAPCS, ILP32, LP64, Abi
 from tflm_sim.targets.presets import preset
 from tflm_sim.targets.runtime import Runtime
@@ -56,7 +56,7 @@ def test_every_struct_has_the_size_and_alignment_of_the_table(name: str, flags: 
 
 
 def _assert_measured(elf: Elf, abi: Abi, names: set[str]) -> None:
-    facts = debug_facts(elf, set(elf_program.all_structs()), int64_alignment=abi.int64_alignment)
+    facts = debug_facts(units_of(elf), set(elf_program.all_structs()), int64_alignment=abi.int64_alignment)
     assert facts is not None
     table = layouts(abi, Runtime())
     measured = {name: (struct.size, struct.alignment) for name, struct in facts.structs.items()}

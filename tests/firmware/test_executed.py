@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tflm_sim import ExecutedArena, Execution, load, simulate
+from tflm_sim import ExecutedArena, Execution, execute, load, simulate
 from tflm_sim.checks.doubts import Doubt
 from tflm_sim.checks.judge import judge_measured
 from tflm_sim.cli import main
@@ -279,6 +279,19 @@ def test_of_several_models_one_is_replaced_that_is_named(
         assert (found["executed"]["arena"], found["executed"]["interpreter"]) == (name, number)
     assert main(["firmware", with_two, "--run", "--model", MODEL, "--into", "3"]) == 3
     assert "there is no interpreter 3: it has 2" in capsys.readouterr().err
+
+
+def test_of_two_interpreters_that_are_made_first_each_has_its_own_invoke(tmp_path: Path) -> None:
+    first, second = (sample_path(name).read_bytes() for name in ("sine", "residual"))
+    only_the_second = "if (model[12] == 48) outputs[0]->data[9999] = 1"  # 28 in the first.
+    program = model_program.built(
+        tmp_path, first, ((1, 1), (1, 1)), other=second, is_together=True, stray=only_the_second
+    )
+    found = execute(program, invokes=1)
+    assert [arena.symbol for arena in found.arenas] == ["tensor_arena", "other_arena"]
+    runs = [run for arena in found.arenas for run in arena.allocations[0].invocations]
+    assert [len(run.stores or ()) for run in runs] == [0, 1]
+    assert main(["firmware", str(program), "--run"]) == 1
 
 
 @pytest.mark.parametrize("arguments", [["firmware", "APP", "--run", "--into", "1"], ["size", MODEL, "--into", "1"]])

@@ -17,7 +17,7 @@ from tflm_sim.cli import main
 from tflm_sim.device.configuration import Settings, configure
 from tflm_sim.extensions.firmware import measured
 from tflm_sim.extensions.firmware.emulation.event_rows import rows_of
-from tflm_sim.extensions.firmware.emulation.execution import ExecutedAllocation
+from tflm_sim.extensions.firmware.emulation.execution import ExecutedAllocation, TriedSize
 from tflm_sim.ops import requests
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.picture_document import read_document
@@ -189,7 +189,12 @@ def test_the_report_of_an_arena_that_is_too_small_shows_what_is_missing(
     assert sum(row.name == "own_prepare()" for row in picture.residents) == 3
 
 
-def test_the_report_compares_what_was_executed_with_planners_models_and_targets(program: str, tmp_path: Path) -> None:
+def test_the_report_compares_what_was_executed_with_planners_models_and_targets(
+    program: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = execution_of(20_000)
+    arena = replace(one.arenas[0], tried=(TriedSize(30_000, works=True),))
+    executed_as(monkeypatch, replace(one, arenas=(arena,)))
     out = tmp_path / "picture.json"
     arguments = ["report", MODEL, "--firmware", program, "--executed", "-o", str(out), "--arena-size", "30000"]
     assert main([*arguments, "--compare-planner", "linear", "--compare-target", "esp32"]) == 0
@@ -197,6 +202,11 @@ def test_the_report_compares_what_was_executed_with_planners_models_and_targets(
     assert first.arena_bytes == 30_000
     found = [sum(row.name == "own_prepare()" for row in each.residents) for each in (first, linear, other)]
     assert found == [3, 3, 0]
+    capsys.readouterr()
+    monkeypatch.setattr(measured, "_smallest", lambda *_: 1)  # The simulation asks for something else.
+    assert main(arguments) == 0
+    assert [one.arena_bytes for one in pictures(out)] == [20_000]
+    assert "the picture is of what the program has, not of 30,000 B" in capsys.readouterr().err
 
 
 def test_another_model_with_a_kernel_that_was_not_seen_with_it_is_refused(

@@ -149,7 +149,10 @@ READ = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", EXECUTED)
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=pytest.mark.nightly if case in ("check", "trace", "diff") else ()) for case in EXECUTED],
+)
 def test_an_executed_program_says_the_same(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("unicorn")
     build, arguments, expected = EXECUTED[case]

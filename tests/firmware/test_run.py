@@ -197,7 +197,9 @@ def test_a_program_that_takes_too_long_is_given_up_with_its_time(tmp_path: Path)
         tflm_sim.execute(program, timeout=1)
 
 
-@pytest.mark.parametrize(("core", "emulator"), [("cortex-m4", "unicorn"), ("cortex-m55", "qemu")])
+@pytest.mark.parametrize(
+    ("core", "emulator"), [("cortex-m4", "unicorn"), pytest.param("cortex-m55", "qemu", marks=pytest.mark.nightly)]
+)
 def test_an_invoke_that_takes_too_long_says_so_with_the_option_that_gives_it_more(
     core: str, emulator: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

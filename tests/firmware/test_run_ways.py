@@ -250,6 +250,7 @@ def test_a_program_that_waits_for_its_clock_and_calls_its_supervisor_goes_on(
     assert (found.start, found.is_guessed, arena.smallest_arena) == ("started from reset", False, PLAIN)
 
 
+@pytest.mark.nightly
 def test_arithmetic_that_a_pico_leaves_to_its_boot_rom_is_answered(tmp_path: Path) -> None:
     loop = "while (*(volatile size_t *)&arena_size == 0) {}"
     rom = f'extern "C" __attribute__((noinline)) int __wrap___aeabi_idiv(int, int) {{ {loop} return 0; }}'

@@ -145,12 +145,14 @@ def test_those_tests_run_every_line(tmp_path: Path) -> None:
     assert dict(files) == {path.name: "100.00" for path in SOURCES}
 
 
+@pytest.mark.nightly
 def test_any_bytes_into_the_replay_firmware_break_no_rule(tmp_path: Path) -> None:
     need("make", "cc")
     out = run("make", "-s", f"BUILD={tmp_path}", "FUZZ_SECONDS=3", "fuzz")
     assert out.strip().endswith("no rule broken")
 
 
+@pytest.mark.nightly
 def test_the_report_library_is_small_on_every_cortex_m(tmp_path: Path) -> None:
     need("arm-none-eabi-gcc")
     costs = [

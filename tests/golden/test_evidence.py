@@ -109,8 +109,9 @@ def test_runs_in_qemu() -> None:
     runs = [run.split() for run in recorded("qemu_runs")["runs"]]
     assert rows_of("tests/golden/qemu_runs.json") == {
         (core, str(preset(core, kernels=kernels).kernel_library), tflm)
-        for core, kernels in runs
-        for tflm in (ESP_TFLM["1.4.0"] if kernels == "esp_nn" else ("90b983c2b",))
+        for *cores, kernels in runs
+        for core in cores
+        for tflm in ESP_TFLM.get({"esp_nn": "1.4.0", "esp_nn@1.1.2": "1.3.3.1"}.get(kernels, ""), ("90b983c2b",))
     }
 
 

@@ -14,7 +14,7 @@ from elftools.elf.elffile import ELFFile
 from tflm_sim.extensions.firmware.reading.attributes import attributes
 from tflm_sim.extensions.firmware.reading.dwarf import DwarfReader
 from tflm_sim.extensions.firmware.reading.elf import UNDEFINED, Elf
-from tflm_sim.extensions.firmware.reading.measured_structs import sections_of
+from tflm_sim.extensions.firmware.reading.measured_structs import units_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "firmware"))
 import elf_program
@@ -87,7 +87,7 @@ def test_every_struct_of_a_unit(data: bytes) -> None:
             if entry.tag in RECORDS and "DW_AT_byte_size" in entry.attributes and "DW_AT_name" in entry.attributes:
                 name = entry.attributes["DW_AT_name"].value.decode()
                 theirs.add((name, entry.attributes["DW_AT_byte_size"].value))
-    reader = DwarfReader(sections_of(Elf(memoryview(data))))
+    reader = DwarfReader(units_of(Elf(memoryview(data))))
     found = reader.read(markers=[b"tflite", b"TfLiteStatus", b"TfLiteType"], wanted=lambda name: True)
     ours = {(re.split("::", fact.name)[-1], fact.size) for facts in found.structs.values() for fact in facts}
     assert ours == theirs

@@ -173,7 +173,10 @@ def test_there_are_models_to_compare() -> None:
     assert not (SHARED / "models").is_dir() or len(FILES) > 200
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=pytest.mark.nightly if at % 8 else (), id=path.stem) for at, path in enumerate(FILES)],
+)
 def test_every_field_is_what_the_package_reads_also_where_we_write_it(path: Path) -> None:
     model = load(path)
     check_model(model, path.read_bytes())

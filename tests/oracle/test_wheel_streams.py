@@ -59,7 +59,7 @@ def test_a_dropped_step_spoils_as_many_results_as_are_said_and_no_more() -> None
     assert max(wrong) < 102 + START_UP * STEP
 
 
-@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 60))])
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(8, 60))])
 def test_random_models_give_the_same_bytes_in_the_predicted_arena(seed: int) -> None:
     moved = random_moving_model(seed)
     if seed in WINS_NOTHING:

@@ -85,7 +85,7 @@ def test_on_any_models_that_share_an_arena(drawn: list[Model], preset: str, plan
     hold_the_invariant(drawn, preset, planner)
 
 
-@pytest.mark.parametrize("sample", ["sine", "streaming"])
+@pytest.mark.parametrize("sample", [pytest.param("sine", marks=pytest.mark.nightly), "streaming"])
 @pytest.mark.parametrize("change", cases.CHANGES_OF_GRAPHS)
 def test_on_odd_graphs_on_every_preset(change: Callable[[Model, random.Random], Model], sample: str) -> None:
     """Without operators, all variable, all constant, without elements, with more subgraphs ..."""

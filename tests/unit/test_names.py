@@ -65,9 +65,17 @@ def test_a_target_that_is_like_a_board_or_a_library_is_one(target: str, says: st
     ("nrf5340dk/nrf5340/cpuapp", "nrf5340dk"),
     ("Raspberry Pi Pico 2W", "pico2"),
     ("PICO", "pico"),
+    ("Arduino Nano 33 BLE Sense Rev2", "nano33ble"),
+    ("Nano 33 BLE", "nano33ble"),
+    ("nRF52840-DK", "nrf52840dk"),
 ])  # fmt: skip
 def test_a_board_is_known_by_what_is_printed_on_screens(printed: str, name: str) -> None:
     assert board(printed).name == name
+
+
+def test_a_board_that_is_not_known_is_answered_with_one_whose_printed_name_is_like_it() -> None:
+    with pytest.raises(UsageError, match=r"^unknown board 'Arduino Nano 33 BLE Rev9'; did you mean nano33ble\?$"):
+        board("Arduino Nano 33 BLE Rev9")
 
 
 def test_a_command_is_typed_as_the_shell_of_the_system_takes_it(monkeypatch: pytest.MonkeyPatch) -> None:

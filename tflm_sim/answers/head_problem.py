@@ -12,7 +12,7 @@ from typing import Unpack
 from tflm_sim.answers.planned_problem import problem_of
 from tflm_sim.answers.simulation import Simulation, simulation_of
 from tflm_sim.device.configuration import Settings, Where
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import UsageError, expect
 from tflm_sim.model.load import ModelLike
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import Buffer
@@ -42,6 +42,7 @@ def head_problem(
         UsageError: The model fixes a buffer at a negative offset, which TFLM accepts and no planner can; or a model
             without a target.
     """
+    expect(title, str, "title as a text")
     done = simulation_of(simulation, target, **settings).unwrap()
     return problem_of([planned.info for planned in done.buffers], title=title)
 

@@ -17,7 +17,7 @@ from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.device.configuration import Settings, Where
 from tflm_sim.document_fields import named
 from tflm_sim.document_types import Count
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import UsageError, expect
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION, byte_length
 from tflm_sim.model.build import offline_plan
 from tflm_sim.model.load import ModelLike, load, parse
@@ -113,7 +113,7 @@ def with_offline_plan(
         ModelError: The file cannot be rewritten.
     """
     model = load(model)
-    if has_offline_plan(model) and not replace_plan:
+    if not expect(replace_plan, bool, "replace_plan as a truth value") and has_offline_plan(model):
         raise UsageError("the model already has an offline plan, which is replaced only on request")
     model = without_offline_plan(model)
     simulation = simulate(model, target, **settings)

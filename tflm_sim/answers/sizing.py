@@ -21,7 +21,7 @@ from tflm_sim.device.configuration import Configuration, Settings, Where, config
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.prepare_cache import PrepareCache
 from tflm_sim.device.run import Device, PlannedBuffer
-from tflm_sim.errors import SimulatedFailure, UsageError
+from tflm_sim.errors import SimulatedFailure, UsageError, expect
 from tflm_sim.model.load import ModelLike, load_each
 from tflm_sim.model.types import Model
 from tflm_sim.short_repr import short_repr
@@ -107,6 +107,7 @@ class Sizer:
     """
 
     def __init__(self, *, most_prepares: int = MOST_PREPARES) -> None:
+        most_prepares = expect(most_prepares, int, "most_prepares as a number")
         if most_prepares < 1:
             raise UsageError(
                 f"a Sizer that remembers {most_prepares} Prepares is useless; smallest_arena() works without a cache"

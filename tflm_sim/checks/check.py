@@ -18,7 +18,7 @@ from tflm_sim.checks.judge import Room, judge, judge_in_program, judge_measured,
 from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.checks.verdict import Verdict, baseline_key
 from tflm_sim.device.configuration import Configuration, Settings, Where, configure
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import UsageError, expect
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
 from tflm_sim.names import asking
@@ -175,15 +175,16 @@ def check(
         room = Room(None if limit is None else as_limit(limit, "limit"), None)
     else:
         room = room_on(given.get("board"), limit=limit, ram_free=None, has_external_ram=False, beside=beside)
-    firmware = given.pop("firmware", None)
+    firmware, is_run = given.pop("firmware", None), expect(run, bool, "run as a truth value")
     if firmware is None:
-        if run:
+        if is_run:
             raise UsageError("`run=` needs `firmware=`, the program that is executed")
         is_named = given.get("board") or given.get("library")
-        return judge(name, loaded, configure(target or (None if is_named else "cortex-m4"), **given), room)
+        where = "cortex-m4" if target is None and not is_named else target
+        return judge(name, loaded, configure(where, **given), room)
     if beside is not None:
         raise UsageError("`beside=` is for a board alone: a linked program's own RAM is what `firmware()` says")
     if target is not None and not isinstance(target, str):
         raise UsageError("with `firmware=` a target is a name, for what its file does not say")
-    program = linked_program(firmware, target, run=run, **given)
+    program = linked_program(firmware, target, run=is_run, **given)
     return program.judge(name, loaded, room, baseline_key(name, program.possible[0]))

@@ -19,7 +19,7 @@ from tflm_sim.checks.sanitizer import Sanitizer
 from tflm_sim.device.interpreter import MicroInterpreter
 from tflm_sim.device.kernel_driver import KernelDriver
 from tflm_sim.device.micro_allocator import MicroAllocator
-from tflm_sim.errors import AllocatorSequenceError, UsageError
+from tflm_sim.errors import AllocatorSequenceError, UsageError, each_of, expect, whole_number
 from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.invocation.findings import Finding
 from tflm_sim.model.build import ModelBuilder
@@ -29,6 +29,7 @@ from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import Model, OptionValue
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.registry import registrations
+from tflm_sim.sizes import MAX_SIZE
 from tflm_sim.targets.presets import preset
 from tflm_sim.targets.target import Target
 
@@ -102,7 +103,12 @@ class KernelProbe:
         arena_size: int = 1 << 20,
         resource_variables: int = 0,
     ) -> None:
-        chosen = target or preset("cortex-m4")
+        expect(op_model, OpModel, "op_model as an OpModel")
+        inputs = each_of(inputs, TensorSpec | None, "inputs as several TensorSpec or None")
+        outputs = each_of(outputs, TensorSpec, "outputs as several TensorSpec")
+        chosen = preset("cortex-m4") if target is None else expect(target, Target, "a Target")
+        arena_size = whole_number(arena_size, "arena_size", 0, 2**31 - 1)
+        resource_variables = whole_number(resource_variables, "resource_variables", 0, MAX_SIZE)
         self.log: list[str] = []
         self.model = _model(op_model.op, inputs, outputs, options=options, custom_options=custom_options)
         self._sanitizer = Sanitizer()

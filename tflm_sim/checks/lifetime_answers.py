@@ -15,7 +15,7 @@ from typing import Any, Unpack
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.configuration import Settings, Where, configure
 from tflm_sim.device.model_allocation import ModelAllocation
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import UsageError, expect
 from tflm_sim.escape import html_table
 from tflm_sim.graph.lifetimes import UNINITIALIZED_LIFETIME, AllocationInfo
 from tflm_sim.invocation.findings import BufferId
@@ -91,7 +91,7 @@ class Lifetimes:
     """
 
     def __init__(self, simulation: Simulation) -> None:
-        allocation = simulation.unwrap().allocation
+        allocation = expect(simulation, Simulation, "a simulation").unwrap().allocation
         assert allocation is not None, "a model that works was allocated"
         self._simulation = simulation
         self._allocation: ModelAllocation = allocation

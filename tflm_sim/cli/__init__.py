@@ -50,7 +50,8 @@ class Once(argparse._StoreAction):
         """
         assert isinstance(parser, Parser), "all verbs have this parser"
         if option is not None and self.dest in parser.given:
-            raise UsageError(f"{option} is given twice, and '{parser.prog}' takes one")
+            several = f"; for several: {option}s A,B" if f"{option}s" in parser._option_string_actions else ""
+            raise UsageError(f"{option} is given twice, and '{parser.prog}' takes one{several}")
         parser.given.add(self.dest)
         super().__call__(parser, namespace, values, option)
 
@@ -165,7 +166,7 @@ def _parsed(arguments: Sequence[str], *, of_others: bool) -> argparse.Namespace:
         problem = str(error)
     more = "tflm-sim --help" if name is None else f"tflm-sim {name} --help"
     # A misspelt option is the likeliest cause of anything else that is wrong, such as an option that is missing.
-    options = {*parser.options()}
+    options = {*parser.options()} - ({"--version"} if name is not None else set())  # It stands where a verb would.
     for word in arguments:
         option = word.partition("=")[0]
         if word.startswith("--") and option not in options:
@@ -237,7 +238,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _answer(arguments: list[str]) -> int:
     """Run the verb; every error becomes one sentence and an exit code."""
-    verb, has_verdict = None, False
+    verb, has_verdict, args = None, False, argparse.Namespace()
     try:
         arguments = _with_implied_verb(arguments)
         verb = _verb(arguments)
@@ -265,10 +266,23 @@ def _answer(arguments: list[str]) -> int:
             import traceback
 
             say(*traceback.format_exc().splitlines(), file=sys.stderr, wraps=False)
+        elif place := _place_in(getattr(args, "custom_ops", None) or (), error):
+            _complain(verb, f"{place}: {type(error).__name__}: {error}")
+            return UsageError.exit_code
         else:
             kind = type(error).__name__
             _complain(verb, f"an error in tflm-sim itself ({kind}: {error}); --debug shows where it comes from")
         return UNFORESEEN
+
+
+def _place_in(files: Sequence[str], error: Exception) -> str:
+    """Return the line of the user's own Python in which an error was raised; "" for an error of ours."""
+    place, at = "", error.__traceback__
+    while at is not None:
+        if (file := at.tb_frame.f_code.co_filename) in files:
+            place = f"{file}, line {at.tb_lineno}"
+        at = at.tb_next
+    return place
 
 
 def _flush() -> int:

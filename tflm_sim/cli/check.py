@@ -25,6 +25,7 @@ from tflm_sim.report.verdict_text import (
     deciding,
     headline,
     library_lines,
+    of_model,
     verdict_document,
     verdict_lines,
     verdict_markdown,
@@ -167,7 +168,7 @@ def _say(
     name = "" if is_alone else f"{deciding(judged)[0].name}: "
     verdict, *lines = verdict_lines(replace(deciding(judged)[0], settled_by=""))
     say_verdict(sentence_with_assumed(verdict, assumed, open_ones) if is_alone else f"{name}{verdict}")
-    say(*(f"{name}{line}" for line in lines))
+    say(*(of_model(name, line) for line in lines))
     if len(judged) > 1:
         title, *rows = library_lines(judged, board_name)
         say(f"{name}{title}", *rows)

@@ -432,20 +432,21 @@ def measured(
 
 
 def exactly_measured(
-    args: argparse.Namespace, model: Model | None, *, may_be_in_banks: bool = False
+    args: argparse.Namespace, model: Model | None, sizes: Sequence[int] = (), *, may_be_in_banks: bool = False
 ) -> tuple[ProgramFigures, Configuration]:
     """Return what was measured in the program, and the configuration whose simulation asks for the very same.
 
     Args:
         args: The options.
         model: The model; None for the program's own.
+        sizes: Sizes of the arena that are tried, whatever is needed; bytes.
         may_be_in_banks: Whether its tensors may lie in several banks, which no simulation has; the configuration is
             then the nearest.
 
     Raises:
         FirmwareError: No simulation does, so that only what was measured is known.
     """
-    found = measured(args, model, possible_configurations(args))
+    found = measured(args, model, possible_configurations(args), sizes)
     if found.banks and may_be_in_banks:
         return found, found.configuration
     if found.banks:

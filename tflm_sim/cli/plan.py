@@ -24,7 +24,7 @@ from tflm_sim.cli.options import (
 )
 from tflm_sim.cli.terminal import StatusLine, say, show
 from tflm_sim.errors import ModelError, UsageError
-from tflm_sim.files import read, replacing, replacing_bytes
+from tflm_sim.files import parse_problem, read, replacing, replacing_bytes
 from tflm_sim.limits import MAX_PROBLEM_BYTES
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
@@ -193,7 +193,7 @@ def _read_problem(args: argparse.Namespace) -> Problem:
     try:
         return read_csv(io.StringIO(data.decode("utf-8-sig"), newline=""), path=args.source)
     except UnicodeDecodeError as error:
-        raise ModelError(f"cannot be read: {error}", path=args.source) from None
+        raise ModelError(parse_problem(error), path=args.source) from None
 
 
 def _planners(args: argparse.Namespace) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from tflm_sim.answers.invoke_problem import InvokeProblem
 from tflm_sim.answers.offline_plan import with_offline_plan
 from tflm_sim.checks.candidates import CandidateNeed, candidate_text, most_demanding
 from tflm_sim.checks.doubts import Answer, settling_lines
+from tflm_sim.checks.judge import judge_measured
 from tflm_sim.checks.lifetime_answers import Lifetimes
 from tflm_sim.checks.program_need import ProgramNeed, Ram, bank_words
 from tflm_sim.cli.options import (
@@ -65,6 +66,7 @@ from tflm_sim.report.picture import Picture
 from tflm_sim.report.picture_document import picture_document, read_document
 from tflm_sim.report.svg import write_svg
 from tflm_sim.report.take_picture import take_picture, title_of
+from tflm_sim.report.verdict_text import answer_line
 from tflm_sim.targets.boards import board
 from tflm_sim.units import format_size
 
@@ -193,7 +195,8 @@ def run(args: argparse.Namespace) -> int:
         say(f"for {pictures[0].title}", f"{args.output}: {_answer(pictures[0])}", file=sys.stderr)
     if program is not None:
         say(*settling_lines(program.answer, program.settled_by), file=sys.stderr)
-    judged = pictures if program is None else pictures[1:]  # The program's own is judged with its doubts.
+    is_judged = program is not None or (answer is not None and args.arena_size is not None)
+    judged = pictures[1:] if is_judged else pictures  # What the program does in an arena is judged with its doubts.
     if not all(map(_works, judged)):
         return SimulatedFailure.exit_code
     return 0 if answer is None else code_of_answer(answer)
@@ -294,19 +297,26 @@ def _pictures(args: argparse.Namespace) -> tuple[list[Picture], Answer | None, P
 
 def _executed(args: argparse.Namespace) -> tuple[list[Picture], Answer]:
     """Return the picture of what was measured, and of what it is compared with; and whether it works."""
-    own = None if args.model is None else load(args.model)
-    if args.arena_size is None and first_given(args, _SIDE_BY_SIDE) is None:
-        found = measured(args, own, possible_configurations(args))
-        return [*found.pictures()], found.answer
-    found, exact = exactly_measured(args, own)
-    (first,) = found.pictures()
-    if args.arena_size is not None:
-        size = arena_size(args)
+    own, size = None if args.model is None else load(args.model), arena_size(args)
+    sizes = [] if size is None else [size]
+    if first_given(args, _SIDE_BY_SIDE) is None:
+        found = measured(args, own, possible_configurations(args), sizes)
+        pictures = [*found.pictures()]
+    else:
+        found, exact = exactly_measured(args, own, sizes)
+        cases = _comparisons(args, found.model, exact)
+        pictures = [*found.pictures(), *(take_picture(model, config, title=title) for model, config, title in cases)]
+    if size is None:
+        return pictures, found.answer
+    verdict = judge_measured(args.model or args.firmware, found.model, found, size, key="")
+    say(answer_line(verdict), file=sys.stderr)
+    if found.exact is not None and not found.exact.split_arenas:
         shrunk_by = shrinking(vars(args), args.model, size)
-        sized = take_picture(found.model, exact, arena_size=size, title=first.title, shrunk_by=shrunk_by)
-        first = replace(sized, size=first.size)
-    others = _comparisons(args, found.model, exact)
-    return [first, *(take_picture(model, config, title=title) for model, config, title in others)], found.answer
+        first = take_picture(found.model, found.exact, arena_size=size, title=pictures[0].title, shrunk_by=shrunk_by)
+        pictures[0] = replace(first, size=pictures[0].size)
+    elif size != found.arena_size:
+        say(f"the picture is of what the program has, not of {format_size(size)}", file=sys.stderr)
+    return pictures, verdict.answer
 
 
 _Case: TypeAlias = tuple[Model, Configuration, str]

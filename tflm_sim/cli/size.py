@@ -187,11 +187,12 @@ def _program_document(
     from tflm_sim.report.document import arena_document, error_document, model_facts, size_document
 
     if need.simulation is None:
-        return error_document(name, model, need.configuration, FirmwareError(need.reason, path=name))
+        error = FirmwareError(need.reason, path=name)
+        return replace(error_document(name, model, need.configuration, error), answer=need.answer)
     if need.banks:
-        return replace(program_size(need, parts), model=model_facts(model))
+        return replace(program_size(need, parts), model=model_facts(model), fitting=need.answer)
     if limit is None or need.split is not None:
-        document = size_document(need.simulation, parts=parts, candidates=need.candidates)
+        document = size_document(need.simulation, parts=parts, candidates=need.candidates, fitting=need.answer)
         return replace(document, model=model_facts(model))
     sized = simulate(need.simulation.models, need.configuration, arena_size=limit)
     return replace(arena_document(sized, parts=parts, answer=need.answer), model=model_facts(model))

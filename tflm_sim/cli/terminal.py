@@ -64,10 +64,18 @@ _VERDICT_COLORS = {"yes": 32, "no": 31}
 
 
 def _fitted(line: str, out: TextIO) -> str:
-    """Return a line, on a terminal that is too narrow for it in several."""
+    """Return a line, on a terminal that is too narrow for it in several; a command at its end stays in one."""
     width = terminal_width()
     is_seen = is_shown() if out is sys.stdout else out.isatty()
-    return _wrapped(line, width) if is_seen and len(line) > width else line
+    if not is_seen or len(line) <= width:
+        return line
+    text, command = found.groups() if (found := _COMMAND.fullmatch(line)) else (line, None)
+    pieces = [_wrapped(text, width)] if text else []
+    return "\n".join(pieces if command is None else [*pieces, f"  {command}"])
+
+
+_COMMAND = re.compile(r"(?:(.*:)| *) ?(tflm-sim .*)")
+"""A line that ends in a command: what stands before it, and the command."""
 
 
 def _wrapped(line: str, width: int) -> str:

@@ -273,9 +273,7 @@ def configure_each(targets: Where | Iterable[Where]) -> list[Configuration]:
     """
     if isinstance(targets, str | Target | Configuration):
         return [configure(targets)]
-    if not isinstance(targets, Iterable):
-        raise not_a(_TARGET_EXPECTED, targets)
-    found = [configure(each) for each in targets]
+    found = [configure(each) for each in each_of(targets, object, _TARGET_EXPECTED)]
     if not found:
         raise UsageError("at least one target is needed; there are none")
     return found

@@ -12,10 +12,11 @@ from tflm_sim.arena.arena import ArenaAllocator
 from tflm_sim.arena.events import Corruption, ScratchUse
 from tflm_sim.device.micro_allocator import MicroAllocator
 from tflm_sim.device.model_allocation import ModelAllocation
-from tflm_sim.errors import ArenaOverflowError, PrepareError, expect
+from tflm_sim.errors import ArenaOverflowError, PrepareError, expect, not_a, whole_number
 from tflm_sim.ops import requests
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.roles import abort
+from tflm_sim.sizes import MAX_SIZE
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias, TypeVar
@@ -68,6 +69,8 @@ class KernelDriver:
         """
         self._node = node
         handlers = _HANDLERS[state]
+        if not hasattr(steps, "send"):
+            raise not_a(f"{state} of {node.op}, whose requests are yielded,", steps)
         try:
             request: requests.Request = next(steps)
             while True:
@@ -124,7 +127,10 @@ class KernelDriver:
 
     def _temp_buffer(self, request: requests.TempBuffer) -> int | None:
         size = request.size if type(request.size) is int else _whole(request)
-        return self._allocator.arena.allocate_temp(size, request.alignment)
+        alignment = request.alignment
+        if type(alignment) is not int or alignment < 1:
+            alignment = whole_number(alignment, "the alignment of a TempBuffer", 1, MAX_SIZE)
+        return self._allocator.arena.allocate_temp(size, alignment)
 
     def _free_temp_buffer(self, request: requests.FreeTempBuffer) -> None:
         self._allocator.arena.deallocate_temp(request.offset)
@@ -167,7 +173,20 @@ def _refuse(driver: KernelDriver, request: requests.Request) -> object:
     raise abort(f"{_CONTEXT}:{line}", expression)
 
 
+def _refuse_other(driver: KernelDriver, request: object) -> object:
+    raise not_a(f"a request from {driver._node.op}", request)
+
+
 _Handler: TypeAlias = "Callable[[KernelDriver, Any], object]"
+
+
+class _Handlers(dict[type, _Handler]):
+    """Handlers by the class of a request; what a user's kernel yields may be something else."""
+
+    def __missing__(self, kind: type) -> _Handler:
+        return _refuse_other
+
+
 _CARRIED_OUT: dict[type, _Handler] = {
     requests.Persistent: KernelDriver._persistent,
     requests.Scratch: KernelDriver._scratch,
@@ -184,10 +203,10 @@ _CARRIED_OUT: dict[type, _Handler] = {
 }
 
 
-def _handlers(state: str) -> dict[type, _Handler]:
+def _handlers(state: str) -> _Handlers:
     """Return the handler of each kind of request in a state of the interpreter."""
     refused = {kind for kind, (states, *_) in _STATES.items() if state not in states}
-    return {kind: _refuse if kind in refused else handler for kind, handler in _CARRIED_OUT.items()}
+    return _Handlers({kind: _refuse if kind in refused else handler for kind, handler in _CARRIED_OUT.items()})
 
 
 _HANDLERS = {state: _handlers(state) for state in _ALL_STATES}

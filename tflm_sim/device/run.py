@@ -124,10 +124,14 @@ def run(
     Raises:
         UnsupportedOpError: TFLM has an operator that we have no model of.
         ModelError: A tensor index of a model is out of range.
+        UsageError: A tensor to be preserved is in none of the models.
     """
     for model in models:
         if model.index_fault is not None:
             raise copy(model.index_fault)  # threads share the model, and raising adds to an error's traceback
+    for place, index in configuration.preserved:
+        if not any(_has_tensor(model, place, index) for model in models):
+            raise UsageError(f"preserved: no model has a tensor {index} in subgraph {place}")
     target = configuration.target
     kind = "split" if configuration.split_arenas else configuration.interpreter
     interpreters: list[MicroInterpreter] = []
@@ -157,6 +161,10 @@ def run(
     device = Device(arena, tuple(i for i in interpreters if i.allocation is not None), failure)
     arena.tell(End, configuration.interpreter, device.status, 0 if device.status == "abort" else arena.used_bytes)
     return device
+
+
+def _has_tensor(model: Model, place: int, index: int) -> bool:
+    return 0 <= place < len(model.subgraphs) and 0 <= index < len(model.subgraphs[place].tensors)
 
 
 def _without_frames(failure: SimulatedFailure) -> SimulatedFailure:

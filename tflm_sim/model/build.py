@@ -16,9 +16,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import UsageError, expect, whole_number
 from tflm_sim.model import types
-from tflm_sim.model.build_values import Data, affine_quantization, complete_options, encode_data
+from tflm_sim.model.build_values import Data, affine_quantization, complete_options, encode_data, whole_numbers
 from tflm_sim.model.encode import encode
 from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_code, options_of_operator
 
@@ -71,12 +71,12 @@ class SubgraphBuilder:
             buffer = 0 if data is None else self._model.buffer(data, type)
         self._tensors.append(
             types.Tensor(
-                name=name,
-                shape=None if shape is None else tuple(shape),
-                type=int(type),
+                name=expect(name, str, "name as a text"),
+                shape=None if shape is None else whole_numbers(shape, "shape"),
+                type=whole_number(type, "type", -128, 127),
                 buffer=buffer,
-                shape_signature=None if shape_signature is None else tuple(shape_signature),
-                is_variable=is_variable,
+                shape_signature=None if shape_signature is None else whole_numbers(shape_signature, "shape_signature"),
+                is_variable=expect(is_variable, bool, "is_variable as a truth value"),
                 quantization=affine_quantization(scale, zero_point, quantized_dimension),
             )
         )
@@ -107,7 +107,7 @@ class SubgraphBuilder:
         Raises:
             UsageError: The schema has no such operator, or its options have no such field or value.
         """
-        if op not in BUILTIN_OPERATORS:
+        if expect(op, str, "the name of an operator") not in BUILTIN_OPERATORS:
             raise UsageError(f"there is no builtin operator '{op}'; custom() adds custom operators")
         table = options_of_operator(op) if options_type is None else options_type
         code = builtin_operator_code(op)
@@ -118,7 +118,7 @@ class SubgraphBuilder:
                 outputs=_indices(outputs),
                 intermediates=_indices(intermediates),
                 options_type=table,
-                options=complete_options(table, options or {}),
+                options=complete_options(table, {} if options is None else options),
                 custom_options=None if custom_options is None else memoryview(custom_options),
             )
         )
@@ -133,6 +133,9 @@ class SubgraphBuilder:
         intermediates: Sequence[int] | None = None,
     ) -> int:
         """Add a custom operator with the bytes of its options, and return its index."""
+        expect(custom_code, str, "the code of a custom operator")
+        if options is not None:
+            expect(options, bytes | bytearray | memoryview, "options as bytes")
         code = builtin_operator_code("CUSTOM")
         return self._add(
             types.Operator(
@@ -229,4 +232,4 @@ def offline_plan(offsets: Sequence[int]) -> bytes:
 
 def _indices(values: Iterable[int] | None) -> tuple[int, ...] | None:
     """Return tensor indices as the Model keeps them."""
-    return None if values is None else tuple(values)
+    return None if values is None else whole_numbers(values, "tensor indices")

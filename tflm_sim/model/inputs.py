@@ -19,7 +19,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from tflm_sim.errors import ModelError, NoModelError, UsageError
-from tflm_sim.files import read
+from tflm_sim.files import read, walk
 from tflm_sim.limits import MAX_ARCHIVE_BYTES, MAX_FOLDER_ENTRIES, MAX_MODEL_BYTES, MAX_SOURCE_BYTES
 from tflm_sim.model import archives
 from tflm_sim.model.download import download, is_address
@@ -56,6 +56,8 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x93NUMPY", "a NumPy array, not a model"),
     (b"\x80\x02", "a Python pickle: PyTorch models must be converted first"),
     (b"%PDF", "a PDF document"),
+    (b"\xff\xfe", "a text in UTF-16, as PowerShell's > writes it: save it as UTF-8"),
+    (b"\xfe\xff", "a text in UTF-16: save it as UTF-8"),
     (b"TFL3", "a .tflite file whose first four bytes are missing"),
 )
 _SAVED_MODEL = "a TensorFlow SavedModel: it must be converted with the LiteRT converter"
@@ -377,7 +379,7 @@ def folder_files(folder: str | os.PathLike[str], most: int | None = None) -> Ite
         UsageError: There are more than ``most`` files and folders.
     """
     count = 0
-    for path, folders, files in os.walk(folder):
+    for path, folders, files in walk(folder):
         count += len(folders) + len(files)
         if most is not None and count > most:
             raise UsageError(

@@ -14,7 +14,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tflm_sim.errors import ModelError, UsageError, expect, not_a
+from tflm_sim.errors import ModelError, UsageError, each_of, expect, not_a
 from tflm_sim.model.inputs import read_input
 from tflm_sim.model.recipes import MODEL, option_recipe
 from tflm_sim.model.schema import FILE_IDENTIFIER
@@ -66,7 +66,7 @@ def load_each(models: ModelLike | Iterable[ModelLike]) -> tuple[Model, ...]:
         return (models,)
     if isinstance(models, str | os.PathLike | bytes | bytearray | memoryview) or not isinstance(models, Iterable):
         return (load(models),)
-    found = tuple(map(load, models))
+    found = tuple(map(load, each_of(models, object, f"a model ({_A_MODEL})")))
     if not found:
         raise UsageError(f"at least one model is needed ({_A_MODEL}); there are none")
     return found
@@ -86,6 +86,8 @@ def parse(data: bytes | bytearray | memoryview, *, path: str | None = None, stri
         UsageError: ``data`` is not bytes.
     """
     expect(data, (bytes, bytearray, memoryview), "the bytes of a .tflite file (load() takes a path)")
+    expect(path, str | None, "path as a text")
+    strict = expect(strict, bool, "strict as a truth value")
     source = memoryview(data).cast("B").toreadonly()
     values = native_reader()(source)
     if values is not None:

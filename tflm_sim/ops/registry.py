@@ -77,8 +77,11 @@ def coverage() -> dict[str, list[str]]:
 
     ``tools/truth/coverage.py`` writes the summary.
     """
-    import json
     from pathlib import Path
 
-    summary: dict[str, list[str]] = json.loads(Path(__file__).with_name("coverage.json").read_text("utf-8"))
-    return summary
+    models: dict[str, list[str]] = {}
+    for row in Path(__file__).with_name("coverage.txt").read_text("utf-8").splitlines():
+        model, _, operators = row.partition(": ")
+        for operator in operators.split():
+            models.setdefault(operator, []).append(model)
+    return models

@@ -90,6 +90,9 @@ class Comparison:
         return f"{outcome.plan.peak:,} B", f"{distance:,} B", "yes" if self.is_proved_optimal(outcome) else "no"
 
 
+_PLANNERS = "planners by name, as a dictionary,"
+
+
 def _peak(outcome: Outcome) -> int:
     assert outcome.plan is not None, "only outcomes with a plan are compared"
     return outcome.plan.peak
@@ -122,10 +125,10 @@ def compare(
     """
     buffers = _buffers(problem)
     names = [names] if isinstance(names, str) else each_of(names, str, "the names of planners")
-    expect(planners, Mapping, "planners by name, as a dictionary,")
+    each_of(expect(planners, Mapping, _PLANNERS), str, _PLANNERS)
     chosen = {name: planner(name, planners) for name in names}
     deadline = Deadline(time_limit)
-    judging = Deadline(None if time_limit is None else time_limit + VALIDATION_SECONDS)
+    judging = Deadline(None if time_limit is None else float(time_limit) + VALIDATION_SECONDS)
     quick = deadline.share(2) if any(place.is_search for place in chosen.values()) else deadline
     turns = sorted(chosen.values(), key=lambda place: (place.is_search, place.name == EXACT))
     done = Comparison(lower_bound(buffers), ())

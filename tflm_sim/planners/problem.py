@@ -31,6 +31,8 @@ _OPTIONAL = ("alignment", "offset")
 _IGNORED = ("hint",)  # Where a search may look first; not a part of the problem.
 _MOST = 1 << 38
 """The largest number: the planners in C add up as many as a file can have, in 64 bits."""
+_SHOWN = 200
+"""Characters of a header in a message."""
 _ALIASES = {"buffer": "id", "buffer_id": "id", "begin": "lower", "start": "lower", "first": "lower", "end": "last"}
 
 
@@ -96,8 +98,10 @@ def _header(found: Sequence[str]) -> list[str]:
     missing = set(_NUMBERS) - set(columns)
     unknown = set(columns) - {*_REQUIRED, *_OPTIONAL, *_IGNORED}
     if missing or unknown or len(set(columns)) < len(columns):
+        names = ",".join(found) or "nothing"
+        names = names if len(names) <= _SHOWN else names[:_SHOWN] + "…"
         expected = f"{','.join(_REQUIRED)}[,{'][,'.join(_OPTIONAL)}]"
-        raise ValueError(f"the columns must be {expected}, not {','.join(found) or 'nothing'}")
+        raise ValueError(f"the columns must be {expected}, not {names}")
     return header
 
 

@@ -125,10 +125,6 @@ def bank_pictures(
         if not bank.needed:
             continue
         builder = PictureBuilder("linear", split_at=bank.needed - arena_bytes)
-        for event in _of_bank(bank, events):
-            builder(event)
-        if failure:
-            builder.fail(failure)
         placed = tuple(_placed(residents, bank))
         found.append(
             Picture(
@@ -138,10 +134,7 @@ def bank_pictures(
                 split_at=0,
                 status=status,
                 failure=failure,
-                moments=tuple(builder.moments),
-                blocks=builder.blocks(),
-                steps=tuple(builder.steps),
-                levels=tuple(builder.levels),
+                **builder.fold(_of_bank(bank, events), failure).drawn(),
                 op_names=size.answer.operators,
                 subgraph_names=() if simulation is None else subgraph_names(simulation.model),
                 scopes=scopes if placed else (),

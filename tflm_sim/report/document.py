@@ -68,7 +68,7 @@ class SizeDocument:
         candidates: With --firmware: what each target needs that the file leaves possible, where they differ; the rest
             is about the one that needs most.
         ram: With --beside: what the board's software leaves of its RAM, and the source of each figure.
-        fitting: With --beside: whether the arena fits there.
+        fitting: With --beside: whether the arena fits there; in a linked program: whether the model works.
         parts: What extensions say beside it, by key.
     """
 
@@ -103,12 +103,17 @@ class ArenaDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorDocument:
-    """A model on which we cannot go on."""
+    """A model on which we cannot go on.
+
+    Attributes:
+        answer: In a linked program whose file does not say what has to be simulated: whether the model works.
+    """
 
     IS_OPEN: ClassVar = True
     schema_version: Literal[1] = 1
     model: ModelFacts
     configuration: ConfigurationFacts = field(metadata=INLINE)
+    answer: Answer | None = field(default=None, metadata=OPTIONAL)
     error: ErrorFacts
 
 
@@ -129,7 +134,7 @@ def size_document(
         candidates: What each possible target of a program needs.
         assumed: The options that were not given, None where no options were asked for.
         ram: What a board's software leaves of its RAM.
-        fitting: Whether the arena fits there; None where nobody asked.
+        fitting: Whether the arena fits there, or the model works in a program; None where nobody asked.
     """
     return SizeDocument(
         model=model_facts(simulation.model),

@@ -180,7 +180,7 @@ def _figure(width: float, height: float, columns: int = 1) -> Figure:
         raise UsageError(f"figures and PNG files need matplotlib: {install_command('png')}") from None
     except ValueError as error:  # MPLBACKEND, or a file of settings, says what there is not
         raise UsageError(f"matplotlib does not start: {error}") from error
-    return Figure(figsize=(width * columns, height), layout="constrained")
+    return Figure(figsize=(float(width) * columns, float(height)), layout="constrained")
 
 
 def _draw_arena(axes: Axes, picture: Picture, most: int) -> None:

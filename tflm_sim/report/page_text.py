@@ -230,6 +230,10 @@ def _told_apart(pictures: Sequence[Picture]) -> tuple[str, list[str]]:
     return common, headings
 
 
+_ADVICE = 2000
+"""Signs of a line of advice that are shown: a command is of use only as a whole."""
+
+
 def _advice(picture: Picture) -> str:
     parts = picture.size.parts if isinstance(picture.size, SizeDocument) else {}
     return printable(str(parts.get("advice") or ""), 200).replace("`", "")
@@ -315,7 +319,7 @@ def _banner(picture: Picture, heading: str) -> list[str]:
     name = f"{heading}: " if heading else ""
     return [
         f"{name}AllocateTensors() fails: {printable(with_options(picture.failure), 400)}",
-        *(printable(with_options(line), 400) for line in picture.advice),
+        *(printable(with_options(line), _ADVICE) for line in picture.advice),
     ]
 
 
@@ -380,7 +384,8 @@ def _peak_parts(picture: Picture) -> Iterator[Part]:
     answer, failure = picture.size.answer, picture.failure
     if failure:
         yield from (_part("h3", "It fails"), _part("p", printable(with_options(failure), 400)))
-    yield from (_part("p", printable(with_options(sentence), 400)) for sentence in picture.advice)
+    for line in picture.advice:
+        yield _part("code" if line.startswith("tflm-sim ") else "p", printable(with_options(line), _ADVICE))
     if log := [line for line in picture.device_log or answer.log if line.strip()]:
         yield _part("h3", "The device prints")
         yield from (_part("code", printable(line, 200)) for line in log)

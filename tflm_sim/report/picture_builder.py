@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Self, TypedDict
+
 from tflm_sim.arena import events
 from tflm_sim.arena.stages import Stage
 from tflm_sim.arena.state import ArenaState
@@ -9,6 +12,15 @@ from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.planners.greedy import PER_BUFFER_SIZE
 from tflm_sim.report.picture import Block, Level, Limit, Moment, Step
 from tflm_sim.units import align_up
+
+
+class Drawn(TypedDict):
+    """What AllocateTensors() did, as fields of a :class:`~tflm_sim.report.picture.Picture`."""
+
+    moments: tuple[Moment, ...]
+    blocks: tuple[Block, ...]
+    steps: tuple[Step, ...]
+    levels: tuple[Level, ...]
 
 
 class PictureBuilder(ArenaState):
@@ -19,8 +31,6 @@ class PictureBuilder(ArenaState):
         split_at: Where to draw the persistent one of two arenas; 0 for one arena.
 
     Attributes:
-        moments, steps: In order.
-        levels: Where a section of the arena moves.
         limits: By stage.
         scratch_labels: What each scratch buffer is for.
     """
@@ -35,9 +45,9 @@ class PictureBuilder(ArenaState):
         self._planner_end: int | None = None
         self._planner_levels: list[int] = []
         self._part = "prepare"
-        self.moments: list[Moment] = []
-        self.steps: list[Step] = []
-        self.levels: list[Level] = []
+        self._moments: list[Moment] = []
+        self._steps: list[Step] = []
+        self._levels: list[Level] = []
         self.limits: dict[str, Limit] = {}
         self.scratch_labels: list[str] = []
         super().__init__(
@@ -57,32 +67,45 @@ class PictureBuilder(ArenaState):
             }
         )
 
-    def fail(self, message: str) -> None:
-        """Add the step at which AllocateTensors() gives up."""
-        self._step("fail", 0, message)
+    def fold(self, seen: Iterable[events.Event], failure: str = "") -> Self:
+        """Take in all events of a run, and that AllocateTensors() gives up, if it does; return the builder."""
+        for event in seen:
+            self(event)
+        if failure:
+            self._step("fail", 0, failure)
+        return self
 
-    def blocks(self) -> tuple[Block, ...]:
-        """Return the blocks; those that nobody gave back end with the last step."""
-        last = len(self.steps)
-        return tuple(row if row.end >= 0 else row._replace(end=last) for row in self._blocks)
+    def drawn(self) -> Drawn:
+        """Return what happened; blocks that nobody gave back end with the last step."""
+        last = len(self._steps)
+        return Drawn(
+            moments=tuple(self._moments),
+            blocks=tuple(row if row.end >= 0 else row._replace(end=last) for row in self._blocks),
+            steps=tuple(self._steps),
+            levels=tuple(self._levels),
+        )
+
+    def tightest(self) -> tuple[Limit, ...]:
+        """Return the limits, the largest need first."""
+        return tuple(sorted(self.limits.values(), key=lambda row: -row.need))
 
     def _step(self, kind: str, value: int, text: str = "") -> None:
         self._note_level()
-        self.steps.append(Step(kind, value, text))
+        self._steps.append(Step(kind, value, text))
 
     def _note_level(self) -> None:
         """Keep the sections where one moves; how far the planner's tables reach is known when the plan is done."""
         temp = max(self.temp_end, self.head) if self._planner_end is None else self._planner_end
-        level = Level(len(self.steps), self.head, temp, self.tail_used)
+        level = Level(len(self._steps), self.head, temp, self.tail_used)
         begins_planning = self._planner_end is not None and not self._planner_levels
-        if not self.levels or self.levels[-1][1:] != level[1:] or begins_planning:
+        if not self._levels or self._levels[-1][1:] != level[1:] or begins_planning:
             if self._planner_end is not None:
-                self._planner_levels.append(len(self.levels))
-            self.levels.append(level)
+                self._planner_levels.append(len(self._levels))
+            self._levels.append(level)
 
     def _begin_moment(self, stage: Stage, subgraph: int, operator: int) -> None:
-        self.moments.append(Moment(stage.value, subgraph, operator, len(self.steps)))
-        self._step("enter", len(self.moments) - 1)
+        self._moments.append(Moment(stage.value, subgraph, operator, len(self._steps)))
+        self._step("enter", len(self._moments) - 1)
 
     def _entered(self, event: events.Phase) -> None:
         if event.stage is Stage.PLAN:
@@ -94,12 +117,12 @@ class PictureBuilder(ArenaState):
             self._begin_moment(event.stage, event.subgraph, event.op)
 
     def _take(self, category: str, offset: int, size: int, label: str, *, padding: int = 0) -> int:
-        block = Block(category, offset, size, padding, len(self.steps), -1, label, len(self.moments) - 1)
+        block = Block(category, offset, size, padding, len(self._steps), -1, label, len(self._moments) - 1)
         self._blocks.append(block)
         return len(self._blocks) - 1
 
     def _release(self, block: int) -> None:
-        self._blocks[block] = self._blocks[block]._replace(end=len(self.steps))
+        self._blocks[block] = self._blocks[block]._replace(end=len(self._steps))
 
     def _persisted(self, event: events.Persist) -> None:
         padding, offset = event.used - event.size, self._split_at + event.offset
@@ -160,13 +183,13 @@ class PictureBuilder(ArenaState):
             tables = event.buffer_count * self._per_buffer_size
             self._blocks[block] = self._blocks[block]._replace(size=tables)
             for row in self._planner_levels:
-                self.levels[row] = self.levels[row]._replace(temp=start + tables)
+                self._levels[row] = self._levels[row]._replace(temp=start + tables)
             if tables:
                 self._need(align_up(start + tables, BUFFER_ALIGNMENT), step=self._blocks[block].begin)
         self._part = "running"
 
     def _need(self, floor: int, *, step: int | None = None) -> None:
-        limit = Limit(self._part, floor, self.tail_used, len(self.steps) if step is None else step)
+        limit = Limit(self._part, floor, self.tail_used, len(self._steps) if step is None else step)
         known = self.limits.get(self._part)
         if known is None or limit.need > known.need:
             self.limits[self._part] = limit

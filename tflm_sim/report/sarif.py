@@ -14,6 +14,7 @@ from urllib.parse import quote
 from tflm_sim import __version__
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.escape import json_text, printable
+from tflm_sim.names import with_options
 from tflm_sim.provenance import made_by
 from tflm_sim.report.verdict_text import verdict_lines
 
@@ -30,7 +31,7 @@ def sarif(verdicts: Iterable[Verdict]) -> str:
         {
             "ruleId": RULES[verdict.exit_code][0],
             "level": RULES[verdict.exit_code][1],
-            "message": {"text": "\n".join(verdict_lines(verdict))},
+            "message": {"text": with_options("\n".join(verdict_lines(verdict)))},
             "locations": [{"physicalLocation": {"artifactLocation": {"uri": _uri(verdict.name)}}}],
             # A result is the same one as long as the model and its firmware are; its bytes may change.
             "partialFingerprints": {"modelAndFirmware/v1": printable(verdict.key, 400)},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import Unpack
@@ -14,7 +14,7 @@ from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.events import Observer, each_observer
 from tflm_sim.device.configuration import Configuration, Settings, Where
 from tflm_sim.device.model_allocation import ModelAllocation
-from tflm_sim.errors import each_of
+from tflm_sim.errors import each_of, expect
 from tflm_sim.escape import printable
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.model.load import ModelLike, load
@@ -62,6 +62,8 @@ def take_picture(
         UsageError, UnsupportedOpError: As :func:`~tflm_sim.answers.simulation.simulate`.
     """
     model, observers, arena_size = load(model), each_observer(observers), as_size(arena_size, "arena_size")
+    expect(title, str, "title as a text")
+    expect(shrunk_by, str, "shrunk_by as a text")
     assumed = None if assumed is None else each_of(assumed, str, "assumed as names of options")
     roomy = simulate(model, target, observers=observers, **settings)
     size, split_size = _arena_sizes(roomy, arena_size)
@@ -111,9 +113,11 @@ def _advice(roomy: Simulation, pictured: Simulation, shrunk_by: str) -> tuple[st
             f"It stops in {step}; change this operator, or take a library that has what it needs.",
         )
     size, needed = pictured.device.arena.size, roomy.smallest
+    first, *command = larger_or_shrink(needed.multiple_of_16, shrunk_by)
     return (
         f"{needed.size:,} B are needed, {needed.size - size:,} B more than this arena has.",
-        f"What to do: {larger_or_shrink(needed.multiple_of_16, shrunk_by)}.",
+        f"What to do: {first}" if command else f"What to do: {first}.",
+        *command,
     )
 
 
@@ -121,23 +125,18 @@ def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: t
     """Return the picture of a simulation; ``roomy`` is the same one in a roomy arena."""
     configuration, allocation = roomy.configuration, pictured.allocation
     split_at = pictured.non_persistent_arena_size or 0
-    failure = pictured.failure
     builder = _fold(pictured, split_at=split_at)
-    residents = residents_of(allocation, builder.scratch_labels) if allocation and failure is None else ()
+    residents = residents_of(allocation, builder.scratch_labels) if allocation and pictured.failure is None else ()
     planned = allocation if residents else None
-    all_limits = () if configuration.split_arenas else _limits(roomy, pictured, builder).values()
-    limits = tuple(sorted(all_limits, key=lambda row: -row.need))
+    limits = () if configuration.split_arenas else _of_answer(roomy, pictured, builder).tightest()
     return Picture(
         title=title,
         size=size_document(roomy, assumed=assumed),
         arena_bytes=pictured.device.arena.size,
         split_at=split_at,
         status=pictured.status,
-        failure=str(failure or ""),
-        moments=tuple(builder.moments),
-        blocks=builder.blocks(),
-        steps=tuple(builder.steps),
-        levels=tuple(builder.levels),
+        failure=str(pictured.failure or ""),
+        **builder.drawn(),
         op_names=tuple(map(tuple, allocation.op_names)) if allocation else (),
         subgraph_names=subgraph_names(roomy.model),
         scopes=tuple(planned.scopes) if planned else (),
@@ -148,25 +147,21 @@ def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: t
     )
 
 
-def _limits(roomy: Simulation, pictured: Simulation, builder: PictureBuilder) -> Mapping[str, Limit]:
-    """Return the tightest steps in the smallest multiple of 16, as is the answer; in an arena that fails, its own.
+def _of_answer(roomy: Simulation, pictured: Simulation, builder: PictureBuilder) -> PictureBuilder:
+    """Return who knows the tightest steps: in the smallest multiple of 16, as is the answer; else of a failing arena.
 
     What alignment skips in the tail differs from one size to another, so that the steps of another arena may add up to
     another size. The steps themselves are the same.
     """
     smallest = roomy.smallest
     if not pictured.fits or smallest is None or pictured.arena_size in (smallest.size, smallest.multiple_of_16):
-        return builder.limits
-    return _fold(simulate(roomy.model, roomy.configuration, arena_size=smallest.multiple_of_16)).limits
+        return builder
+    return _fold(simulate(roomy.model, roomy.configuration, arena_size=smallest.multiple_of_16))
 
 
 def _fold(simulation: Simulation, *, split_at: int = 0) -> PictureBuilder:
     builder = PictureBuilder(simulation.configuration.planner, split_at=split_at)
-    for event in simulation.events:
-        builder(event)
-    if simulation.failure is not None:
-        builder.fail(str(simulation.failure))
-    return builder
+    return builder.fold(simulation.events, str(simulation.failure or ""))
 
 
 def title_of(configuration: Configuration, assumed: tuple[str, ...] | None) -> str:

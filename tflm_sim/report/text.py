@@ -312,10 +312,14 @@ def _remedy(answer: ArenaAnswer, shrunk_by: str) -> list[str]:
     """Return what to do where a larger arena works."""
     if answer.enough is None or answer.enough <= answer.arena_size:
         return []
-    return [f"what to do: {larger_or_shrink(answer.enough, shrunk_by)}"]
+    first, *command = larger_or_shrink(answer.enough, shrunk_by)
+    return [f"what to do: {first}", *(f"  {line}" for line in command)]
 
 
-def larger_or_shrink(enough: int, shrunk_by: str) -> str:
-    """Return what to do about an arena that is too small; ``enough`` bytes, a multiple of 16, are not."""
+def larger_or_shrink(enough: int, shrunk_by: str) -> list[str]:
+    """Return what to do about an arena that is too small; ``enough`` bytes, a multiple of 16, are not.
+
+    The command stands in a line of its own, so that it can be copied.
+    """
     declared = f"declare alignas(16) uint8_t tensor_arena[{enough}]"
-    return f"{declared}, or look what shrink saves: {shrunk_by}" if shrunk_by else declared
+    return [f"{declared}, or look what shrink saves:", shrunk_by] if shrunk_by else [declared]

@@ -13,6 +13,7 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL, named
 from tflm_sim.document_types import Count
 from tflm_sim.escape import code_span, printable
+from tflm_sim.names import with_options
 from tflm_sim.registry import part_lines
 from tflm_sim.report.circumstances import sentence_with_assumed
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
@@ -127,9 +128,14 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     return lines + settling_lines(verdict.answer, verdict.settled_by)
 
 
+def of_model(name: str, line: str) -> str:
+    """Return a line with the name of what it is about before it; one that is indented goes on with the line above."""
+    return line if line.startswith(" ") else f"{name}{line}"
+
+
 def shrinking_lines(command: str) -> list[str]:
-    """Return the line with the command that looks for rewritings that need less; none where it is ""."""
-    return [f"this looks for rewritings that need less, with the same outputs: {command}"] if command else []
+    """Return the lines with the command that looks for rewritings that need less; none where it is ""."""
+    return ["this looks for rewritings that need less, with the same outputs:", f"  {command}"] if command else []
 
 
 def ram_lines(ram: RamBeside, *, has_sources: bool = False) -> list[str]:
@@ -251,7 +257,7 @@ def verdict_markdown(verdict: Verdict, assumed: Sequence[str] = (), open_targets
         "",
     ]
     if verdict.exit_code:
-        lines += [code_span(line) for line in verdict_lines(verdict)] + [""]
+        lines += [code_span(with_options(line.strip())) for line in verdict_lines(verdict)] + [""]
     return "\n".join(lines) + "\n"
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tflm_sim.errors import expect
-from tflm_sim.names import plain, unknown
+from tflm_sim.names import likely, plain, unknown
 
 KIB = 1024
 
@@ -295,7 +295,15 @@ _OTHER_NAMES = {
     row.partition(": ")[0]: re.split(r";\s+", row.partition(": ")[2])
     for row in re.split(r"\n(?=\S)", _ALSO_CALLED.strip())
 }
-_BY_NAME = {plain(each): name for name in BOARDS for each in (name, *_OTHER_NAMES.get(name, ()))}
+_MAKERS = re.compile(r"(?:Arduino|Nordic|ST|Seeed|BBC) ")
+"""Names may have the maker's name before them, or be without it."""
+
+
+def _bare(name: str) -> str:
+    return plain(_MAKERS.sub("", name, count=1))
+
+
+_BY_NAME = {_bare(each): name for name in BOARDS for each in (name, *_OTHER_NAMES.get(name, ()))}
 
 
 def known_board(name: str) -> Board | None:
@@ -305,7 +313,7 @@ def known_board(name: str) -> Board | None:
         return BOARDS[text.lower()]
     option = re.search(r":(?:.*,)?pnum=(\w+)", text)  # STM32's core: the board is an option of a family of boards.
     of_core = option[1] if option else ":".join(text.split(":")[:3])  # Other options follow as a fourth part.
-    found = _BY_NAME.get(plain(text)) or _BY_NAME.get(plain(of_core)) or _BY_NAME.get(plain(text.partition("/")[0]))
+    found = _BY_NAME.get(_bare(text)) or _BY_NAME.get(plain(of_core)) or _BY_NAME.get(plain(text.partition("/")[0]))
     return BOARDS[found] if found else None
 
 
@@ -317,7 +325,8 @@ def board(name: str) -> Board:
     """
     found = known_board(name)
     if found is None:
-        raise unknown("board", name, described_boards())
+        near = likely(name, described_boards()) or [_BY_NAME[each] for each in likely(_bare(name), _BY_NAME)]
+        raise unknown("board", name, described_boards(), dict.fromkeys(near))
     return found
 
 

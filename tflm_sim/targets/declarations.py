@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from tflm_sim.targets.abi import Abi
+from tflm_sim.targets.abi import LP64, Abi
 from tflm_sim.units import align_up
 
 HasChange = Callable[[str], bool]
@@ -29,19 +29,18 @@ HasChange = Callable[[str], bool]
 _BEGIN = "\nstruct "
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """A member: a scalar or another struct, or an array of them.
 
     Attributes:
         type: A scalar type of :class:`~tflm_sim.targets.abi.Abi` or the name of a struct.
         name: The member's name; "base" for a C++ base class.
-        count: Number of elements; 1 for what is not an array.
+        length: Number of elements; 1 for what is not an array.
     """
 
     type: str
     name: str
-    count: int = 1
+    length: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +76,8 @@ class CStruct(NamedTuple):
             abi: The compiler's rules.
             structs: Layouts of the structs that the members name.
         """
-        end, struct_alignment, members = 0, 1, {}
-        for member in self.members:
-            size, alignment = abi.scalar(member.type) or _extent(structs[member.type])
-            offset = align_up(end, alignment)
-            members[member.name] = offset
-            end = offset + size * member.count
-            struct_alignment = max(struct_alignment, alignment)
-        return StructLayout(align_up(max(end, 1), struct_alignment), struct_alignment, members)
-
-
-def _extent(layout: StructLayout) -> tuple[int, int]:
-    return layout.size, layout.alignment
+        parts = map(structs.__getitem__, _parts(self.members))
+        return _laid_out(self.members, abi, tuple([(part.size, part.alignment) for part in parts]))
 
 
 class Header(Mapping[str, CStruct]):
@@ -102,14 +91,10 @@ class Header(Mapping[str, CStruct]):
     def __init__(self, text: str, has: HasChange) -> None:
         self._has = has
         self._bodies = {name: body for condition, name, *body in _declarations(text) if _applies(condition, has)}
-        self._structs: dict[str, CStruct] = {}
 
     def __getitem__(self, name: str) -> CStruct:
-        if name not in self._structs:
-            base, body = self._bodies[name]
-            own = tuple(member for condition, member in _members(body) if _applies(condition, self._has))
-            self._structs[name] = CStruct(name, ((Member(base, "base"),) if base else ()) + own)
-        return self._structs[name]
+        base, body = self._bodies[name]
+        return _struct(name, base, body, tuple(_applies(condition, self._has) for condition in _conditions(body)))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._bodies)
@@ -142,6 +127,40 @@ def _condition(text: str) -> tuple[str, str]:
 
 
 @cache
+def _parts(members: tuple[Member, ...]) -> tuple[str, ...]:
+    """Return the struct of each member that is one."""
+    return tuple([member.type for member in members if LP64.scalar(member.type) is None])
+
+
+@cache
+def _laid_out(members: tuple[Member, ...], abi: Abi, parts: tuple[tuple[int, int], ...]) -> StructLayout:
+    """Return the layout of members, of which those that are structs have these sizes and alignments, in order."""
+    rest = iter(parts)
+    end, struct_alignment, offsets = 0, 1, {}
+    for member in members:
+        size, alignment = abi.scalar(member.type) or next(rest)
+        offset = align_up(end, alignment)
+        offsets[member.name] = offset
+        end = offset + size * member.length
+        struct_alignment = max(struct_alignment, alignment)
+    return StructLayout(align_up(max(end, 1), struct_alignment), struct_alignment, offsets)
+
+
+@cache
+def _struct(name: str, base: str, body: str, applies: tuple[bool, ...]) -> CStruct:
+    """Return a struct as all versions declare it in which the same of its :func:`_conditions` apply."""
+    is_there = {"": True, **dict(zip(_conditions(body), applies, strict=True))}
+    own = tuple(member for condition, member in _members(body) if is_there[condition])
+    return CStruct(name, ((Member(base, "base"),) if base else ()) + own)
+
+
+@cache
+def _conditions(body: str) -> tuple[str, ...]:
+    """Return the conditions under which a struct has some of its members."""
+    return tuple(dict.fromkeys(condition for condition, _ in _members(body) if condition))
+
+
+@cache
 def _members(body: str) -> tuple[tuple[str, Member], ...]:
     """Return (condition, member) of each member of a struct's body."""
     members: list[tuple[str, Member]] = []
@@ -150,11 +169,11 @@ def _members(body: str) -> tuple[tuple[str, Member], ...]:
         condition, declaration = _condition(text.strip())
         type_name, _, declarators = declaration.partition(" ")
         for declarator in declarators.split(","):
-            name, _, count = declarator.strip().partition("[")
+            name, _, length = declarator.strip().partition("[")
             pointed = name.removeprefix("*")
             assert pointed.isidentifier(), f"'{text}' declares a member"
             kind = type_name if pointed == name else "void *"
-            members.append((condition, Member(kind, pointed, int(count.removesuffix("]") or 1))))
+            members.append((condition, Member(kind, pointed, int(length.removesuffix("]") or 1))))
     return tuple(members)
 
 

@@ -127,6 +127,12 @@ tests/golden/qemu_runs.json: real TFLM on QEMU's Cortex-M55
     aapcs  cortex-m85  cmsis_nn@4ab83cc (mve)  90b983c2b
 tests/golden/qemu_runs.json: real esp-tflite-micro 1.4.0 on QEMU's RISC-V
     ilp32  esp32-c3, esp32-c6  esp_nn@1.3.1 (opt)  esp-tflite-micro@1.4.0, 90b983c2b
+tests/golden/qemu_runs.json: real esp-tflite-micro 1.4.0 on QEMU's Xtensa LX106
+    ilp32  esp32, esp32-s2  esp_nn@1.3.1 (opt)  esp-tflite-micro@1.4.0, 90b983c2b
+tests/golden/qemu_runs.json: real esp-tflite-micro 1.4.0 on QEMU's Xtensa LX106, AllocateTensors() alone
+    ilp32  esp32-s3  esp_nn@1.3.1 (esp32s3)  esp-tflite-micro@1.4.0, 90b983c2b
+tests/golden/qemu_runs.json: real esp-tflite-micro 1.4.0 on QEMU's RISC-V, AllocateTensors() alone
+    ilp32  esp32-p4  esp_nn@1.3.1 (esp32p4)  esp-tflite-micro@1.4.0, 90b983c2b
 tests/golden/firmware_builds.json: firmwares with real TFLM, Cortex-M4 in QEMU
     aapcs  cortex-m4  reference               217ad9fcb, 419a97eb9, 52c956815, 89f99a9e7, 90b983c2b
     aapcs  cortex-m4  cmsis_nn@4ab83cc (dsp)  90b983c2b

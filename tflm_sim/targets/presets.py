@@ -203,7 +203,7 @@ def _kernel_library(name: str, preset: Preset, kernels: str | None) -> kernel_li
         if kernels is not None and kernel_library.parse_kernels(kernels, variants={own.name: own.variant}) != own:
             raise UsageError(f"{name} is a library with kernels of its own, {own}; remove `kernels=`")
         return own
-    return kernel_library.parse_kernels(kernels or preset.kernels, variants=preset.libraries)
+    return kernel_library.parse_kernels(preset.kernels if kernels is None else kernels, variants=preset.libraries)
 
 
 def refuse_impossible_build(library: kernel_library.KernelLibrary, runtime: Runtime) -> None:

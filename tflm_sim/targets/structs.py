@@ -17,10 +17,12 @@ from tflm_sim.targets.declarations import StructLayout as StructLayout
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.struct_tables import framework, kernels, libraries
 
+_VERSIONS = 512
+"""How many versions are kept: a program that is read is compared with some 200, and the next one with the same."""
 _HEADER = framework.STRUCTS + kernels.STRUCTS + libraries.STRUCTS
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=_VERSIONS)
 def declarations(runtime: Runtime) -> Mapping[str, CStruct]:
     """Return every struct of a runtime as it declares it, by name."""
 
@@ -78,7 +80,7 @@ class Layouts(Mapping[str, StructLayout]):
         return len(self._structs)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=_VERSIONS)
 def layouts(abi: Abi, runtime: Runtime) -> Layouts:
     """Return the layout of every struct by name, one object for all who ask."""
     return Layouts(abi, runtime, ())

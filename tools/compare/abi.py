@@ -63,7 +63,7 @@ def _declaration(struct: CStruct) -> Iterator[str]:
     yield f"struct {c_name(struct.name)} {{"
     for field in struct.members:
         type_name = _TYPES.get(field.type) or f"struct {c_name(field.type)}"
-        yield f"  {type_name} {field.name}" + (f"[{field.count}];" if field.count > 1 else ";")
+        yield f"  {type_name} {field.name}" + (f"[{field.length}];" if field.length > 1 else ";")
     yield "};"
 
 

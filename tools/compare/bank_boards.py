@@ -45,13 +45,16 @@ def run(args: argparse.Namespace, folder: Path, board: str, placement: Placement
     """Return the numbers that the program says, and of each bank that is used whether a byte less is refused."""
     core, addresses = BOARDS[board]
     used = [(addresses[number], use.needed) for number, use in enumerate(placement.uses) if use.needed]
+    head = placement.uses[placement.head]
+    has_more_temps = head.needed > head.planned + head.tail
+    for_temps = sum(use.needed > 0 for use in placement.uses[: placement.head]) if has_more_temps else len(used)
     given = ", ".join(
         f"reinterpret_cast<uint8_t*>({address:#x}), {needed}u - (less == {number})"
         for number, (address, needed) in enumerate(used)
     )
     elf = folder / "bank_boards.elf"
     # The board has 4 MiB at 0x20000000: the program's data, one arena, and the first bank from 0x20200000 on.
-    defines = f"-DBANKS={given}", f"-DUSED={len(used)}", "-DONE_ARENA=1500000"
+    defines = f"-DBANKS={given}", f"-DUSED={len(used)}", f"-DHEAD_FOR_TEMPS={for_temps}", "-DONE_ARENA=1500000"
     build(args, "bank_boards.cc", elf, core, *defines, str(folder / "model.s"))
     command = ["qemu-system-arm", "-M", board, "-nographic", "-semihosting-config", "enable=on,target=native"]
     done = subprocess.run(
@@ -118,7 +121,7 @@ def _questions(args: argparse.Namespace, path: Path) -> Iterator[tuple[str, Bank
     settings: Settings = {"kernels": args.kernels, "resource_variables": VARIABLES}
     for board in args.board or BOARDS:
         core, _ = BOARDS[board]
-        question = BankQuestion(simulate(model, core, **settings))
+        question = BankQuestion(simulate(model, core, **settings), replace_plan=True)
         path.write_bytes(model.source)
         yield board, question, ""
         if question.tail_variables:

@@ -1,4 +1,4 @@
-"""Summarise which models of ../shared/golden exercise each operator into tflm_sim/ops/coverage.json.
+"""Write which operators each model of ../shared/golden exercises into tflm_sim/ops/coverage.txt.
 
     python tools truth coverage [GOLDEN_DIRECTORY]
 
@@ -34,14 +34,12 @@ def traced_ops(trace: Path) -> set[str]:
     return ops
 
 
-def summarise(golden: Path) -> dict[str, list[str]]:
-    """Return the models by operator, both sorted."""
-    coverage: dict[str, list[str]] = {}
-    for trace in sorted((golden / "x86_64_ref").glob("*.trace.jsonl.gz")):
-        for op in sorted(traced_ops(trace)):
-            coverage.setdefault(op, []).append(trace.name.removesuffix(".trace.jsonl.gz"))
-    coverage["ethos-u"] = sorted(json.loads(ETHOS_U.read_text(encoding="utf-8"))["runs"]["x86_64"])
-    return dict(sorted(coverage.items()))
+def summarise(golden: Path) -> dict[str, set[str]]:
+    """Return the operators by model."""
+    traces = (golden / "x86_64_ref").glob("*.trace.jsonl.gz")
+    found = {trace.name.removesuffix(".trace.jsonl.gz"): traced_ops(trace) for trace in traces}
+    runs = json.loads(ETHOS_U.read_text(encoding="utf-8"))["runs"]["x86_64"]
+    return found | {name: {"ethos-u"} for name in runs}
 
 
 def main() -> int:
@@ -52,8 +50,8 @@ def main() -> int:
     if not golden.is_dir():
         print(f"{golden} is not there", file=sys.stderr)
         return 1
-    text = json.dumps(summarise(golden), indent=0)
-    (ROOT / "tflm_sim" / "ops" / "coverage.json").write_text(text + "\n", encoding="utf-8")
+    rows = [f"{name}: {' '.join(sorted(ops))}\n" for name, ops in sorted(summarise(golden).items()) if ops]
+    (ROOT / "tflm_sim" / "ops" / "coverage.txt").write_text("".join(rows), encoding="utf-8")
     return 0
 
 

@@ -533,8 +533,8 @@ static int debugger(int what, const void *with) {
   { void *to = top; void (*run)() = function; __asm volatile("mov sp, %0\n blx %1" : : "r"(to), "r"(run) : "memory"); }
 #endif
 [[noreturn]] void end(int status) { for (;;) debugger(0x18, (void *)(status ? 0x20023 : 0x20026)); }
-__attribute__((aligned(4))) void Fault() { end(1); }
-void Start() {
+__attribute__((aligned(4), used)) void Fault() { end(1); }
+__attribute__((used)) void Start() {
 #ifdef __ARM_FP
   *(volatile uint32_t *)0xE000ED88 |= 0xF << 20;
 #endif

@@ -17,7 +17,7 @@ import frame
 
 from tflm_sim.errors import TflmSimError
 from tflm_sim.extensions.firmware.reading.elf import Elf
-from tflm_sim.extensions.firmware.reading.measured_structs import debug_facts
+from tflm_sim.extensions.firmware.reading.measured_structs import debug_facts, units_of
 from tflm_sim.targets.presets import preset
 from tflm_sim.targets.target import Target
 
@@ -29,7 +29,7 @@ def compared(path: Path, target: Target) -> Iterator[tuple[str, str]]:
         FirmwareError: It is no ELF file, or its debug information contradicts itself.
     """
     facts = debug_facts(
-        Elf(memoryview(path.read_bytes())), target.structs.keys(), int64_alignment=target.abi.int64_alignment
+        units_of(Elf(memoryview(path.read_bytes()))), target.structs.keys(), int64_alignment=target.abi.int64_alignment
     )
     found = facts.structs if facts else {}
     lines = [

@@ -8,7 +8,7 @@ import pytest
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.events import Event, ScratchUse
-from tflm_sim.errors import SimulatedFailure
+from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.invocation.invoke import invoke
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
@@ -158,3 +158,25 @@ def test_temps_are_given_back() -> None:
         yield FreeTempBuffer(offset)
 
     assert run(prepare).fits
+
+
+@pytest.mark.parametrize(
+    ("prepare", "sentence"),
+    [
+        (asks(16), "a request from MINE was expected, not a value of type 'int' (16)"),  # type: ignore[arg-type]
+        (
+            lambda node: [Persistent(16)],
+            "prepare of MINE, whose requests are yielded, was expected, not a value of type ",
+        ),
+        (
+            lambda node: None,
+            "prepare of MINE, whose requests are yielded, was expected, not a value of type 'NoneType'",
+        ),
+        (asks(TempBuffer(16, 0)), "the alignment of a TempBuffer: 0 is out of range: "),
+        (asks(TempBuffer(16, 1.5)), "the alignment of a TempBuffer as a number was expected"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_no_request_is_refused_in_a_sentence(prepare: Asks, sentence: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        run(prepare)
+    assert str(refused.value).startswith(sentence)

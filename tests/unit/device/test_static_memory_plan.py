@@ -12,7 +12,7 @@ from tflm_sim.arena.events import AllocInfo, Event, LogLine, Phase, PlanAdd, Pla
 from tflm_sim.arena.stages import Stage
 from tflm_sim.device.micro_allocator import MicroAllocator
 from tflm_sim.device.static_memory_plan import StaticMemoryPlan
-from tflm_sim.errors import ArenaOverflowError
+from tflm_sim.errors import ArenaOverflowError, UsageError
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
@@ -142,7 +142,19 @@ def test_tensors_that_are_to_be_preserved_live_to_the_last_scope(chain: Callable
     model = chain(16, 16, 16, 16)
     assert rows(simulate(model, M4)) == [(0, 1), (1, 2), (2, 3), (3, 3)]
     assert rows(simulate(model, M4, preserved={(0, 0), (0, 2)})) == [(0, 3), (1, 2), (2, 3), (3, 3)]
-    assert rows(simulate(model, M4, preserved={(1, 0)})) == [(0, 1), (1, 2), (2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize("pair", [(1, 0), (0, 4), (0, -1), (-1, 0), (2**70, 2**70)])
+def test_a_tensor_to_be_preserved_that_no_model_has_is_refused(
+    chain: Callable[..., Model], pair: tuple[int, int]
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        simulate(chain(16, 16, 16, 16), M4, preserved=[pair])
+    assert str(refused.value) == f"preserved: no model has a tensor {pair[1]} in subgraph {pair[0]}"
+
+
+def test_one_of_the_models_has_the_tensor_to_be_preserved(chain: Callable[..., Model]) -> None:
+    assert simulate([chain(16, 16), chain(16, 16, 16, 16)], M4, preserved=[(0, 3)]).status == "ok"
 
 
 def test_a_tensor_that_nothing_names_is_not_preserved() -> None:

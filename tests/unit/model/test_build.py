@@ -1,6 +1,7 @@
 """The builder: what its short forms mean."""
 
 import struct
+from collections.abc import Callable
 
 import pytest
 
@@ -179,3 +180,45 @@ def test_the_first_scale_and_zero_point_are_the_same_as_numbers_and_as_the_files
     assert (quantization.first_scale, quantization.first_zero_point) == (0.5, -7)
     assert (tuple(quantization.scale), tuple(quantization.zero_point)) == ((0.5, 0.25), (-7, 300))
     assert (quantization.scale_count, quantization.zero_point_count) == (2, 2)
+
+
+def test_numbers_of_numpy_are_kept_as_python_s_own() -> None:
+    numpy = pytest.importorskip("numpy")
+    builder = ModelBuilder()
+    rows = [numpy.int8(100), numpy.int8(100)]
+    given = builder.tensor(rows, 9, data=numpy.zeros(2, "int8"), scale=numpy.float32(0.5), zero_point=numpy.int8(3))
+    made = builder.tensor(numpy.array(rows), numpy.int8(9))
+    builder.operator("SOFTMAX", numpy.array([given]), [numpy.int64(made)], options={"beta": numpy.float32(2)})
+    first, second = builder.model().subgraphs[0].tensors
+    (operator,) = builder.model().subgraphs[0].operators
+    kept = (first.shape, second.shape, operator.inputs, operator.outputs, operator.options["beta"], second.type)
+    assert repr(kept) == "((100, 100), (100, 100), (0,), (1,), 2.0, 9)"
+    assert repr(first.quantization) == repr(Quantization((0.5,), (3,)))
+
+
+@pytest.mark.parametrize(
+    ("build", "sentence"),
+    [
+        (lambda b: b.tensor(4, 0), "shape as numbers was expected, not a value of type 'int' (4)"),
+        (lambda b: b.tensor("44", 0), "shape as numbers was expected, not a value of type 'str' ('44')"),
+        (lambda b: b.tensor([2**31], 0), "one of shape: 2,147,483,648 is out of range: "),
+        (lambda b: b.tensor([1.5], 0), "one of shape as a number was expected, not a value of type 'float' (1.5)"),
+        (lambda b: b.tensor([1], "int8"), "type as a number was expected, not a value of type 'str' ('int8')"),
+        (lambda b: b.tensor([1], 9, data=[300]), "data of tensor type 9: byte format requires -128 <= number <= 127"),
+        (lambda b: b.tensor([1], 9, scale="1"), "scale as numbers was expected, not a value of type 'str' ('1')"),
+        (lambda b: b.tensor([1], 9, scale=1, zero_point=0.5), "one of zero_point as a number was expected, "),
+        (lambda b: b.tensor([1], 0, name=b"x"), "name as a text was expected, not a value of type 'bytes' (b'x')"),
+        (lambda b: b.operator(1, [0], [1]), "the name of an operator was expected, not a value of type 'int' (1)"),
+        (lambda b: b.operator("RELU", 0, [1]), "tensor indices as numbers was expected, not a value of type 'int' (0)"),
+        (lambda b: b.operator("SOFTMAX", [0], [1], options=[1]), "options by name, as a dictionary, was expected, "),
+        (
+            lambda b: b.operator("SOFTMAX", [0], [1], options={"beta": "1"}),
+            "the option beta as a number was expected, ",
+        ),
+        (lambda b: b.custom("X", [0], [1], options="x"), "options as bytes was expected, not a value of type 'str'"),
+    ],
+)
+def test_what_no_file_can_hold_is_refused_in_a_sentence(build: Callable[[ModelBuilder], int], sentence: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        build(ModelBuilder())
+    assert str(refused.value).startswith(sentence)

@@ -79,6 +79,8 @@ def test_an_archive_gives_its_models_with_their_paths() -> None:
         ("saved_model.pb", b"\x08\x01\x12", "a TensorFlow SavedModel"),
         ("a.tflite", b"\x1f\x8b\x08", "a gzip file"),
         ("a.tflite", b"<!DOCTYPE html><html>", "a web page"),
+        ("a.h", b"\xff\xfe{\0", "a text in UTF-16, as PowerShell"),
+        ("a.h", b"\xfe\xff\0{", "a text in UTF-16: save it as UTF-8"),
         ("a.tflite", b"version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer"),
         ("a.tflite", b"", "an empty file"),
         ("a.tflite", b"\x00" * 64, "a file of another kind"),
@@ -229,3 +231,18 @@ def test_sources_without_a_model_are_passed_over_in_a_folder_that_says_what_it_i
     (export / "saved_model.pb").write_bytes(b"\x08\x01")
     with pytest.raises(ModelError, match="it looks like a TensorFlow SavedModel: it must be converted"):
         load(*expand([str(export)]))
+
+
+def test_folders_are_read_however_deep_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _ in range(1100):  # os.walk() of Python 3.11 ends at 1,000 folders, and so does what deletes tmp_path.
+        os.mkdir("d")
+        os.chdir("d")
+    Path("m.tflite").write_bytes(b"")
+    try:
+        assert [Path(name).name for name in expand([str(tmp_path)])] == ["m.tflite"]
+    finally:
+        os.remove("m.tflite")
+        for _ in range(1100):
+            os.chdir("..")
+            os.rmdir("d")

@@ -6,6 +6,7 @@ import pytest
 
 from tflm_sim.arena.events import (
     Corruption,
+    Event,
     LogLine,
     OpEvent,
     Persist,
@@ -22,7 +23,7 @@ from tflm_sim.arena.stages import Stage
 from tflm_sim.report.picture import Block, Level, Limit, Moment, Step
 from tflm_sim.report.picture_builder import PictureBuilder
 
-RUN = [
+RUN: list[Event] = [
     Phase(Stage.CREATE),  # 0
     Persist(90, 16, 900, 96, 96, "", "objects"),  # 1
     OpEvent(Stage.OP_PREPARE, 0, 2, "ADD", True),  # 2
@@ -50,27 +51,23 @@ RUN = [
 ]
 
 
-def built(*events: object, planner: str = "greedy", split_at: int = 0) -> PictureBuilder:
-    builder = PictureBuilder(planner, split_at=split_at)
-    for event in events:
-        builder(event)  # type: ignore[arg-type]
-    return builder
+def built(*events: Event, planner: str = "greedy", split_at: int = 0, failure: str = "") -> PictureBuilder:
+    return PictureBuilder(planner, split_at=split_at).fold(events, failure)
 
 
 def test_moments_begin_with_a_step() -> None:
-    assert built(*RUN).moments == [
+    assert built(*RUN).drawn()["moments"] == (
         Moment("create", -1, -1, 0),
         Moment("op_prepare", 0, 2, 2),
         Moment("plan", -1, -1, 8),
         Moment("planner_arena", -1, -1, 10),
         Moment("input_tensors", -1, -1, 17),
-    ]
+    )
 
 
 def test_each_event_is_a_step() -> None:
-    builder = built(*RUN)
-    builder.fail("it fails")
-    assert builder.steps == [
+    builder = built(*RUN, failure="it fails")
+    assert builder.drawn()["steps"] == (
         Step("enter", 0),
         Step("persist", 0),
         Step("enter", 1),
@@ -93,13 +90,13 @@ def test_each_event_is_a_step() -> None:
         Step("log", 0, "said"),
         Step("corruption", 0, "wrong"),
         Step("fail", 0, "it fails"),
-    ]
+    )
     assert builder.scratch_labels == ["for the sums"]
 
 
 def test_blocks_are_bytes_with_a_beginning_and_an_end() -> None:
     label = "the planner gets all that is free, 500 bytes; drawn is what it needs"
-    assert built(*RUN).blocks() == (
+    assert built(*RUN).drawn()["blocks"] == (
         Block("allocator objects", 900, 90, 6, 1, 21, "objects", 0),
         Block("temp", 0, 40, 0, 3, 4, "", 1),
         Block("requests", 0, 48, 0, 7, 16, "", 1),
@@ -111,7 +108,7 @@ def test_blocks_are_bytes_with_a_beginning_and_an_end() -> None:
 
 
 def test_levels_are_where_a_section_moves() -> None:
-    assert built(*RUN).levels == [
+    assert built(*RUN).drawn()["levels"] == (
         Level(0, 0, 0, 0),
         Level(1, 0, 0, 96),
         Level(3, 0, 40, 96),
@@ -122,7 +119,7 @@ def test_levels_are_where_a_section_moves() -> None:
         Level(15, 48, 48, 96),
         Level(16, 96, 96, 96),
         Level(18, 96, 96, 104),
-    ]
+    )
 
 
 def test_limits_are_the_largest_need_of_each_part() -> None:
@@ -134,7 +131,7 @@ def test_limits_are_the_largest_need_of_each_part() -> None:
     }
     linear = built(*RUN, planner="linear")
     assert linear.limits["planning"] == Limit("planning", 72, 96, 9)  # Its tables are not in the arena.
-    assert linear.blocks()[4].size == 0
+    assert linear.drawn()["blocks"][4].size == 0
 
 
 def test_of_equal_needs_the_first_counts() -> None:
@@ -150,27 +147,27 @@ def test_of_equal_needs_the_first_counts() -> None:
         (TempReset(ok=False, temp_end=40, head=0), Step("reset", 40, "refused"), None),
     ],
 )
-def test_what_is_refused_is_a_step_that_says_so(event: object, step: Step, need: int | None) -> None:
+def test_what_is_refused_is_a_step_that_says_so(event: Event, step: Step, need: int | None) -> None:
     builder = built(Phase(Stage.CREATE), event)
-    assert builder.steps[-1] == step
-    assert builder.blocks() == ()
+    assert builder.drawn()["steps"][-1] == step
+    assert builder.drawn()["blocks"] == ()
     assert [limit.need for limit in builder.limits.values()] == ([] if need is None else [need])
 
 
 def test_a_head_of_the_same_size_stays_and_one_of_none_is_given_back() -> None:
     grown = built(*(Resize(size, 16, True, size, 800) for size in (48, 48, 0, 16)))
-    assert [(row.size, row.begin, row.end) for row in grown.blocks()] == [(48, 0, 2), (16, 3, 4)]
-    assert {row.category for row in grown.blocks()} == {"requests"}
+    assert [(row.size, row.begin, row.end) for row in grown.drawn()["blocks"]] == [(48, 0, 2), (16, 3, 4)]
+    assert {row.category for row in grown.drawn()["blocks"]} == {"requests"}
 
 
 def test_of_two_arenas_the_persistent_one_is_drawn_behind() -> None:
     builder = built(Phase(Stage.CREATE), Persist(90, 16, 900, 96, 96, "", ""), split_at=1000)
-    assert builder.blocks()[0].offset == 1900
+    assert builder.drawn()["blocks"][0].offset == 1900
 
 
 def test_a_plan_without_tables_has_no_block_of_them() -> None:
     builder = built(Phase(Stage.PLAN), PlanDone(96, 0, 500, 3), Resize(96, 16, True, 96, 800))
-    assert [row.category for row in builder.blocks()] == ["plan"]
+    assert [row.category for row in builder.drawn()["blocks"]] == ["plan"]
     assert list(builder.limits) == ["running"]
 
 
@@ -184,4 +181,4 @@ def test_variables_over_temps_and_a_rest_below_nothing_need_no_room() -> None:
         PlanDone(0, 0, 2**32 - 16, 0),
     )
     assert found.limits == {"planning": Limit("planning", 72, 0, 1)}
-    assert found.blocks()[2].label == "the planner gets all that is free, 0 bytes; drawn is what it needs"
+    assert found.drawn()["blocks"][2].label == "the planner gets all that is free, 0 bytes; drawn is what it needs"

@@ -278,7 +278,7 @@ def test_an_npu_with_and_without_a_memory_of_its_own() -> None:
 def test_an_arena_is_too_small_or_no_multiple_of_16(enough: int | None, line: str) -> None:
     answer = ArenaAnswer(993, "no", False, "ok", 0, None, None, ("a", "b"), (), None, enough)
     overwritten = "    bytes in use are overwritten: "
-    what = "declare alignas(16) uint8_t tensor_arena[994], or look what shrink saves: tflm-sim shrink m --goal 993"
-    advised = [f"what to do: {what}"] if enough == 994 else []
+    what = "what to do: declare alignas(16) uint8_t tensor_arena[994], or look what shrink saves:"
+    advised = [what, "  tflm-sim shrink m --goal 993"] if enough == 994 else []
     says = [line, *advised, "the device does not notice", f"{overwritten}a", f"{overwritten}b"]
     assert failure_lines(answer, "tflm-sim shrink m --goal 993") == says

@@ -30,7 +30,7 @@ def verdict(
     return Verdict("m", "m on t", needed, limit, fits, before, **{"smallest": needed, "shrunk_by": SHRUNK_BY, **facts})
 
 
-TOO_LARGE = f"this looks for rewritings that need less, with the same outputs: {SHRUNK_BY}"
+TOO_LARGE = ["this looks for rewritings that need less, with the same outputs:", f"  {SHRUNK_BY}"]
 NEXT = "the smallest arena is 60 B; what is needed is the next multiple of 16"
 
 
@@ -44,15 +44,15 @@ NEXT = "the smallest arena is 60 B; what is needed is the next multiple of 16"
         (verdict(limit=64, smallest=60), ["yes: needs 64 B of 64 B, 0 B to spare", NEXT]),
         (verdict(smallest=None), ["yes: needs 64 B of 100 B, 36 B to spare"]),
         (verdict(fits=False, reason="r"), ["no: r"]),
-        (verdict(fits=False, reason="r", limit=60), ["no: r", TOO_LARGE]),
+        (verdict(fits=False, reason="r", limit=60), ["no: r", *TOO_LARGE]),
         (verdict(fits=False, reason="r", limit=60, shrunk_by=""), ["no: r"]),
-        (verdict(fits=False, reason="r", limit=60, smallest=60), ["no: r", NEXT, TOO_LARGE]),
+        (verdict(fits=False, reason="r", limit=60, smallest=60), ["no: r", NEXT, *TOO_LARGE]),
         (verdict(fits=False, reason="r", limit=64), ["no: r"]),
         (verdict(fits=False, reason="r", limit=60, smallest=None), ["no: r"]),
-        (verdict(fits=False, reason="r", limit=None), ["no: r", TOO_LARGE]),
+        (verdict(fits=False, reason="r", limit=None), ["no: r", *TOO_LARGE]),
         (verdict(0, None, fits=False, reason="r"), ["no: r"]),
-        (verdict(1, None, fits=False, reason="r"), ["no: r", TOO_LARGE]),
-        (verdict(1, 0, fits=False, reason="r"), ["no: r", TOO_LARGE]),
+        (verdict(1, None, fits=False, reason="r"), ["no: r", *TOO_LARGE]),
+        (verdict(1, 0, fits=False, reason="r"), ["no: r", *TOO_LARGE]),
         (verdict(None, 1, fits=False, reason="r", smallest=5), ["no: r"]),
         (verdict(fits=None, reason="r"), ["cannot be told: r"]),
         (

@@ -14,6 +14,7 @@ CASES = [
     ("cortex-m4-int-enums", ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-fno-short-enums"], "arm-none-eabi-nm"),
     ("riscv32", ["riscv64-unknown-elf-gcc", "-march=rv32imac", "-mabi=ilp32"], "riscv64-unknown-elf-nm"),
     ("esp32", ["xtensa-lx106-elf-gcc"], "xtensa-lx106-elf-nm"),
+    ("esp32-s3", ["xtensa-lx106-elf-gcc", "-mabi=windowed"], "xtensa-lx106-elf-nm"),
 ]
 
 

@@ -61,7 +61,9 @@ class BankAim:
         return _UNPLACED + smallest.size
 
     def said(self, cost: int) -> str:
-        return f"{cost:,} B in {self._slow}" if cost < _UNPLACED else "no plan that fits"
+        if cost < _UNPLACED:
+            return f"{cost:,} B in {self._slow}"
+        return f"no plan that fits (an arena of {cost - _UNPLACED:,} B)"
 
     def figures(self, model: Model, configuration: Configuration) -> dict[str, int | None]:
         """Return what each bank holds and moves with the best plan, and the tail's bytes among them."""
@@ -76,7 +78,7 @@ class BankAim:
         return figures
 
     def _placed(self, model: Model, configuration: Configuration) -> tuple[BankQuestion, BestPlacement]:
-        question = BankQuestion(simulate(model, configuration))
+        question = BankQuestion(simulate(model, configuration), replace_plan=True)
         return question, question.place(self.banks, time_limit=_SECONDS)
 
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tflm_sim.answers.offline_plan import with_planned_variables, without_offline_plan
+from tflm_sim.answers.offline_plan import has_offline_plan, with_planned_variables
 from tflm_sim.answers.planned_problem import drawn_buffers
 from tflm_sim.checks.doubts import first_words
 from tflm_sim.checks.verdict import Verdict, baseline_key
@@ -71,8 +71,7 @@ def answer(verb: str, args: argparse.Namespace) -> int | None:
 
 
 def _question(args: argparse.Namespace, name: str, *, replace_plan: bool = False) -> BankQuestion:
-    model = load(name)
-    return BankQuestion(simulated(without_offline_plan(model) if replace_plan else model, configuration(args)))
+    return BankQuestion(simulated(load(name), configuration(args)), replace_plan=replace_plan)
 
 
 def _plan(args: argparse.Namespace) -> int:
@@ -91,7 +90,7 @@ def _plan(args: argparse.Namespace) -> int:
     if not args.json:
         say(*header(args, config))
     show(document, banks_lines, as_json=args.json)
-    if args.picture is not None:
+    if args.picture is not None and placed.best is not None:
         _draw(args.picture, question, document)
     if args.write is not None and placed.best is not None:
         with replacing_bytes(args.write) as file:
@@ -105,7 +104,7 @@ def _plan(args: argparse.Namespace) -> int:
 def _picture(args: argparse.Namespace) -> int:
     """Draw the best plan, bank by bank."""
     banks = banks_of(args)
-    question = _question(args, args.model)
+    question = _question(args, args.model, replace_plan=True)
     document = banks_document(question, question.place(banks, time_limit=30), banks)
     _draw(args.output, question, document)
     return 0
@@ -146,7 +145,7 @@ def _verdict(name: str, config: Configuration, banks: Sequence[RamBank], *, has_
     if roomy.failure is not None or roomy.smallest is None:
         reason = f"AllocateTensors() fails in an arena of any size: {roomy.failure}"
         return Verdict(name, key, None, None, False, None, reason, roomy.log, model=model)
-    question = BankQuestion(roomy)
+    question = BankQuestion(roomy, replace_plan=True)
     stock = stock_facts(question, banks)
     needed, smallest = roomy.smallest.multiple_of_16, roomy.smallest.size
     problem = roomy.invoke_problem
@@ -158,18 +157,19 @@ def _verdict(name: str, config: Configuration, banks: Sequence[RamBank], *, has_
         reason = "; ".join(f"{use.bank} holds {use.needed:,} B" for use in way.uses if use.needed)
     else:
         placed = question.place(banks, time_limit=30)
-        works, reason = _with_planner(placed, banks, has_planner=has_planner)
+        command = f"plan --bank ... {'--replace-plan ' * has_offline_plan(model)}-o banks.h"
+        works, reason = _with_planner(placed, banks, command, has_planner=has_planner)
     return Verdict(name, key, needed, None, works, None, reason, model=model, smallest=smallest, parts={"banks": stock})
 
 
-def _with_planner(placed: BestPlacement, banks: Sequence[RamBank], *, has_planner: bool) -> tuple[bool | None, str]:
+def _with_planner(
+    placed: BestPlacement, banks: Sequence[RamBank], command: str, *, has_planner: bool
+) -> tuple[bool | None, str]:
     """Return whether a plan fits where TFLM's own ``Create`` does not, and a sentence."""
     if placed.best is None:
         return (False, "no plan fits into these banks") if placed.is_decided else (None, "no plan was found in time")
-    held = "; ".join(f"{bank.name} holds {use.needed:,} B" for bank, use in zip(banks, placed.best.uses, strict=True))
+    uses = zip(banks, placed.best.uses, strict=True)
+    held = "; ".join(f"{bank.name} holds {use.needed:,} B" for bank, use in uses if use.needed)
     if has_planner:
         return True, f"with the firmware's own planner (banks.h) {held}"
-    return (
-        False,
-        f"TFLM's own Create does not; with the planner that 'plan --bank ... -o banks.h' writes it does: {held}",
-    )
+    return (False, f"TFLM's own Create does not; with the planner that '{command}' writes it does: {held}")

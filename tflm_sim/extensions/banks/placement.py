@@ -94,6 +94,8 @@ class BankQuestion:
 
     Args:
         roomy: The model in a roomy arena, as its firmware sets TFLM up; of one model.
+        replace_plan: Place also what has an offset in the model's own plan; a planner of the firmware's own is told
+            such offsets, and goes by its table.
 
     Attributes:
         own: The same with a planner of the firmware's own.
@@ -106,23 +108,23 @@ class BankQuestion:
         UsageError: There is an offline plan in the model, several models, or a TFLM that cannot do this.
     """
 
-    def __init__(self, roomy: Simulation) -> None:
+    def __init__(self, roomy: Simulation, *, replace_plan: bool = False) -> None:
         configuration = roomy.unwrap().configuration
         if not configuration.target.runtime.has("two_arenas"):
             raise UsageError(
                 f"TFLM of {configuration.target.runtime.snapshot} has one arena; it has two since 2022-07-01"
             )
-        if configuration.interpreter != "plain":
-            raise UsageError("RecordingMicroAllocator::Create takes one arena; use `interpreter=plain` with --bank")
         if configuration.target.abi.pointer_size != 4:
             raise UsageError(f"--bank is for processors of 32 bits, not for {configuration.target.name}")
+        if configuration.interpreter != "plain":
+            raise UsageError("RecordingMicroAllocator::Create takes one arena; use `interpreter=plain` with --bank")
         # What TFLM's own Create does is the other question, also where the firmware has a planner.
         has_own = configuration.own_planner
         self.roomy = simulate(roomy.models, configuration, own_planner=False) if has_own else roomy
         self.own = simulate(roomy.models, configuration, own_planner=True)
         self.needs: ArenaNeeds = arena_needs(self.own)
         self.infos: list[AllocationInfo] = [each.info for each in self.own.buffers]
-        self.buffers: tuple[Buffer, ...] = self._lasting(problem_of(self.infos).buffers)
+        self.buffers: tuple[Buffer, ...] = self._lasting(problem_of(self.infos).buffers, replace_plan)
         self.traffic: Traffic = traffic(self.own)
 
     @property
@@ -135,12 +137,14 @@ class BankQuestion:
         """Return whether a buffer keeps its bytes from one Invoke() to the next."""
         return info.scratch < 0 and bool(self.own.model.subgraphs[info.subgraph].tensors[info.tensor].is_variable)
 
-    def _lasting(self, buffers: Sequence[Buffer]) -> tuple[Buffer, ...]:
+    def _lasting(self, buffers: Sequence[Buffer], replace_plan: bool) -> tuple[Buffer, ...]:
         """Return the buffers, variables alive at all times and without the offset that made TFLM ask for them."""
         first = min((each.lower for each in buffers), default=0)
         end = max((each.upper for each in buffers), default=1)
         return tuple(
-            replace(each, lower=first, upper=end, offset=None) if self.is_variable(info) else each
+            replace(each, lower=first, upper=end, offset=None)
+            if self.is_variable(info)
+            else replace(each, offset=None if replace_plan else each.offset)
             for each, info in zip(buffers, self.infos, strict=True)
         )
 

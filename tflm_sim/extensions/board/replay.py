@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tflm_sim.errors import expect
+from tflm_sim.errors import expect, whole_number
 from tflm_sim.extensions.board.framing import FieldValue
 from tflm_sim.extensions.board.link_events import Reply
 from tflm_sim.short_repr import short_repr
+from tflm_sim.sizes import MAX_SIZE
 from tflm_sim.units import int32
 
 Ask = Callable[..., Reply]
@@ -100,6 +101,8 @@ def run_script(script: ReplayScript, ask: Ask, *, stop_after: int = 20) -> Repla
         stop_after: Give up after so many mismatches: what follows a wrong offset is wrong too.
     """
     expect(script, ReplayScript, "a script (replay_script() makes one)")
+    expect(ask, Callable, "ask that can be called with a command")
+    stop_after = whole_number(stop_after, "stop_after", 1, MAX_SIZE)
     mismatches: list[Mismatch] = []
     carried_out = 0
     for index, step in enumerate(script.steps):

@@ -6,13 +6,14 @@ Every failure of a port becomes one sentence here: what went wrong, and what to 
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol
 
-from tflm_sim.errors import TransportError, expect
+from tflm_sim.errors import TransportError, expect, whole_number
 from tflm_sim.extras import install_command
 
 DEFAULT_BAUD = 115200
@@ -110,6 +111,7 @@ def open_port(name: str, *, baud: int = DEFAULT_BAUD) -> SerialPort:
         TransportError: One sentence: pyserial is missing, no such port, permission denied, busy, nobody listens.
     """
     expect(name, str, "the name of a port")
+    baud = whole_number(baud, "baud", -(2**31), 2**31 - 1)  # pyserial says which of them a port does
     serial = _pyserial()
     name = find_port(name)
     try:
@@ -117,7 +119,7 @@ def open_port(name: str, *, baud: int = DEFAULT_BAUD) -> SerialPort:
             name, baudrate=baud, timeout=READ_TIMEOUT_S, write_timeout=5.0, exclusive=True, do_not_open=True
         )
         device.open()
-    except (OSError, ValueError) as error:
+    except Exception as error:  # What pyserial's readers of URLs raise is not only what it documents.
         raise TransportError(_sentence(name, baud, error)) from error
     return SerialPort(name, device)
 
@@ -157,7 +159,7 @@ def find_port(name: str, *, ports: Callable[[], list[PortInfo]] | None = None) -
     kind, _, value = name.partition(":")
     if kind not in _SELECTORS or "//" in name:
         return name
-    found = [port for port in (ports or list_ports)() if _SELECTORS[kind](port).lower() == value.lower()]
+    found = [port for port in (ports or list_ports)() if value and _SELECTORS[kind](port).lower() == value.lower()]
     if not found:
         raise TransportError(f"{name}: no such board is plugged in; 'tflm-sim board ports' lists the ones there are")
     if len(found) > 1:
@@ -192,6 +194,7 @@ def _sentence(name: str, baud: int, error: Exception) -> str:
         errno.ENXIO: "there is no device behind this port; is it plugged in?",
         errno.ENODEV: "there is no device behind this port; is it plugged in?",
         errno.ENOTTY: "this is not a serial port",
+        errno.EISDIR: "this is not a serial port",
         errno.EINVAL: f"the port does not do {baud} baud",
         errno.ECONNREFUSED: "nobody listens there; is the server or the emulator running?",
     }
@@ -203,17 +206,23 @@ def _sentence(name: str, baud: int, error: Exception) -> str:
         ("refused", known[errno.ECONNREFUSED]),
         ("baud", known[errno.EINVAL]),
         ("protocol", "this kind of URL is unknown; use a device path, socket://, rfc2217:// or loop://"),
-        ("expected a string in the form", f"this URL cannot be read: {error}"),
     ):
         if word in text:
             return f"{name}: {sentence}"
+    if "://" in name and any(isinstance(link, ValueError | LookupError | re.error) for link in _chain(error)):
+        return f"{name}: this URL cannot be read; write socket://HOST:PORT, rfc2217://HOST:PORT or loop://"
     return f"{name}: cannot be opened: {error}"
 
 
 def _errno(error: BaseException | None) -> int:
-    while error is not None:
-        for number in (getattr(error, "errno", None), *error.args[:1]):  # termios.error has it in args only
+    for link in _chain(error):
+        for number in (getattr(link, "errno", None), *link.args[:1]):  # termios.error has it in args only
             if isinstance(number, int):
                 return number
-        error = error.__cause__ or error.__context__
     return 0
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

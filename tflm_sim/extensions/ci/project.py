@@ -27,6 +27,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -39,12 +40,12 @@ from tflm_sim.device.configuration import Configuration, check_core, configure
 from tflm_sim.document_fields import HIDDEN
 from tflm_sim.documents import fields_of, from_json
 from tflm_sim.errors import ModelError, UsageError
-from tflm_sim.files import inside, read
+from tflm_sim.files import inside, parse_problem, read
 from tflm_sim.limits import MAX_DOCUMENT_BYTES
 from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
-from tflm_sim.names import meant
+from tflm_sim.names import meant, unknown
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.targets.boards import board
 
@@ -160,6 +161,9 @@ class Cell(NamedTuple):
     judged: tuple[tuple[Verdict, Configuration], ...]
 
 
+_LONG_KEY = re.compile(r"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}""")
+
+
 def read_project(path: str | os.PathLike[str] = PROJECT_FILE) -> Project:
     """Return what a file says.
 
@@ -170,7 +174,7 @@ def read_project(path: str | os.PathLike[str] = PROJECT_FILE) -> Project:
     try:
         project = _parsed(data)
     except (ValueError, RecursionError, UsageError) as error:
-        raise UsageError(f"{path}: {error}") from error
+        raise UsageError(f"{path}: {parse_problem(error)}") from error
     return replace(project, path=Path(path))
 
 
@@ -178,7 +182,10 @@ def _parsed(data: bytes) -> Project:
     """Return the project in a file's bytes, whose keys are all known and which holds models to something."""
     import tomllib  # Slow to import.
 
-    document = tomllib.loads(data.decode("utf-8"))
+    text = data.decode("utf-8-sig")
+    if _LONG_KEY.search(text):  # tomllib's time and memory are quadratic in the parts of a key.
+        raise UsageError("a key has more than 100 parts")
+    document = tomllib.loads(text)
     _refuse_unknown(document, Project, "the file")
     rows = document.get("firmware")
     if not isinstance(rows, list) or not rows:
@@ -287,7 +294,11 @@ def cells(
         try:
             judges = _judges(project, firmware, simulate)
             named = _named(project, firmware)
-            for name in models_of(project, firmware):
+            models = models_of(project, firmware)
+            for pattern in firmware.limits:
+                if not set(models).intersection(_names(project, [pattern])):
+                    raise unknown("model in limits", pattern, models)
+            for name in models:
                 if wanted is None or name in wanted:
                     room = _room(project, firmware, name)
                     command = shrinking(named, _path(project, name), room.limit)

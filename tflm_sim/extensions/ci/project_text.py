@@ -8,11 +8,12 @@ from typing import NamedTuple
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.escape import code_span, printable
 from tflm_sim.extensions.ci.project import Cell
+from tflm_sim.names import with_options
 from tflm_sim.report.circumstances import sentence_with_assumed, unnamed
 from tflm_sim.report.difference_text import change_of_arena, changed_settings, largest_changes
 from tflm_sim.report.size_difference import Difference, SizeChange
 from tflm_sim.report.tables import table_lines
-from tflm_sim.report.verdict_text import MARKS, deciding, headline, verdict_lines
+from tflm_sim.report.verdict_text import MARKS, deciding, headline, of_model, verdict_lines
 from tflm_sim.units import format_size
 
 MAX_ROWS = 200
@@ -83,7 +84,7 @@ def project_lines(cells: Sequence[Cell], *, width: int | None = None) -> list[st
     rows = [_row(cell) for cell in cells]
     table = table_lines([("fits", "needs", "limit", "grew", "model", "firmware"), *rows], width=width) if rows else []
     reasons = [
-        f"{printable(cell.model)} on {printable(cell.firmware.label)}: {line}"
+        of_model(f"{printable(cell.model)} on {printable(cell.firmware.label)}: ", line)
         for cell in cells
         if verdict_of(cell).exit_code
         for line in verdict_lines(verdict_of(cell))
@@ -156,7 +157,8 @@ def _size(size: int | None) -> str:
 def _why(review: Review) -> Iterator[str]:
     """Yield a paragraph about a row that is not good, or that moved."""
     verdict = verdict_of(review.after)
-    reasons = [code_span(line) for line in verdict_lines(verdict)] if verdict.exit_code else []
+    lines = verdict_lines(verdict) if verdict.exit_code else []
+    reasons = [code_span(with_options(line.strip())) for line in lines]
     if review.difference is not None:
         reasons += [code_span(line) for line in changed_settings(review.difference)[:3]]
         reasons += filter(None, [change_of_arena(review.difference)])

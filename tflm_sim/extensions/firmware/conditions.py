@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from tflm_sim.checks.doubts import Doubt
+from tflm_sim.checks.doubts import Doubt, listed
 from tflm_sim.device.resources import resource_variable_names
 from tflm_sim.extensions.firmware.cases import PLACES, FirmwareCase, sharers_of
 from tflm_sim.extensions.firmware.placement import copy_of, stack_of
@@ -193,11 +193,12 @@ class Conditions:
 
     def _of_kernels(self) -> Iterator[str]:
         firmware = self._firmware
+        described = sorted({row.op for case in self._likely for row in case.configuration.custom_ops})
+        asks = "no memory that TFLM's kernels do not ask for"
+        if described:
+            asks = f"what the description of {listed(described)} says (`custom_ops=`)"
         for name in firmware.own_kernels:
-            yield (
-                f"{name}(), which is not TFLM's, asks for no memory that TFLM's kernels do not ask for, and stores "
-                "nothing outside of its own"
-            )
+            yield f"{name}(), which is not TFLM's, asks for {asks}, and stores nothing outside of its own"
         if self._fits is False:
             return
         yield from self._of_requests()

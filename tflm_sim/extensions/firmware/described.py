@@ -170,7 +170,7 @@ def described(path: str, **named: str | None) -> DescribedProgram:
     """
     try:
         now = os.stat(path)
-    except OSError:
+    except (OSError, ValueError):  # ValueError: no file has such a name.
         return _described(path, (), tuple(sorted(named.items())))  # It says what is wrong with it.
     return _described(path, (now.st_mtime_ns, now.st_size), tuple(sorted(named.items())))
 

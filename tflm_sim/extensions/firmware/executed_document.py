@@ -26,7 +26,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.bank_pictures import bank_pictures, in_banks
 from tflm_sim.report.document import SizeDocument, configuration_facts, model_facts
-from tflm_sim.report.picture import Limit, Picture
+from tflm_sim.report.picture import Picture
 from tflm_sim.report.picture_builder import PictureBuilder
 from tflm_sim.report.size_answer import SizeAnswer, Tail, TailGroup, TailOperator, size_answer
 from tflm_sim.report.take_picture import take_picture
@@ -95,30 +95,22 @@ def _picture(model: Model, measured: MeasuredModel) -> Picture:
         return replace(picture, size=document, device_log=log)
     rest = measured.rest
     split_at = 0 if rest is None else rest.size - -rest.address % BUFFER_ALIGNMENT
-    builder = PictureBuilder(measured.configuration.planner, split_at=split_at)
-    for event in _events(measured):
-        builder(event)
-    status = "ok" if measured.own.fits else "error"
     failure = "" if measured.own.fits else measured.own.reason
-    if failure:
-        builder.fail(failure)
+    builder = PictureBuilder(measured.configuration.planner, split_at=split_at).fold(_events(measured), failure)
     return Picture(
         title=title,
         size=document,
         arena_bytes=split_at + measured.own.size - -measured.own.address % BUFFER_ALIGNMENT,
         split_at=split_at,
-        status=status,
+        status="ok" if measured.own.fits else "error",
         failure=failure,
-        moments=tuple(builder.moments),
-        blocks=builder.blocks(),
-        steps=tuple(builder.steps),
-        levels=tuple(builder.levels),
+        **builder.drawn(),
         op_names=document.answer.operators,
         subgraph_names=tuple(subgraph.name or f"subgraph_{at}" for at, subgraph in enumerate(model.subgraphs)),
         scopes=(),
         residents=(),
         live_bytes=(),
-        limits=_limits(builder) if measured.rest is None and not failure else (),
+        limits=builder.tightest() if measured.rest is None and not failure else (),
         remedies=(),
     )
 
@@ -128,11 +120,6 @@ def _sameness(facts: ExecutedFacts) -> str:
     if facts.kernels_as_seen:
         return f"{', '.join(map(printable, facts.kernels_as_seen))} as executed, all other requests as simulated"
     return "other requests than simulated" if facts.difference else "all requests as simulated"
-
-
-def _limits(builder: PictureBuilder) -> tuple[Limit, ...]:
-    """Return the tightest steps, as they were seen in the program's own arena."""
-    return tuple(sorted(builder.limits.values(), key=lambda row: -row.need))
 
 
 def _events(measured: MeasuredModel) -> list[Event]:

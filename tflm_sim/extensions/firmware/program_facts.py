@@ -145,6 +145,6 @@ def _parts(one: InterpreterFacts) -> Iterator[str]:
     if one.resource_variables:
         yield f"room for {one.resource_variables} resource variables"
     if one.operators is not None:
-        yield f"{len(one.operators)} operators"
+        yield f"{len(one.operators)} operator{'' if len(one.operators) == 1 else 's'}"
     if one.own_kernels:
         yield f"kernels of its own ({', '.join(map(printable, one.own_kernels[:3]))})"

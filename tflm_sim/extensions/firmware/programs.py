@@ -6,7 +6,7 @@ import os.path
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Unpack
 
 from tflm_sim.answers.simulation import Simulation, simulate
@@ -264,7 +264,7 @@ class MeasuredProgram:
         """Return the document of ``size`` with these figures."""
         from tflm_sim.extensions.firmware.executed_document import measured_document
 
-        return measured_document(self.model, self.found)
+        return replace(measured_document(self.model, self.found), fitting=self.answer)
 
     def pictures(self) -> tuple[Picture, ...]:
         """Return what happened in the arena; of several banks a picture each."""

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from tflm_sim.document_fields import OPTIONAL
 from tflm_sim.document_types import Count, OneOf
-from tflm_sim.errors import SimulatedFailure, expect, whole_number
+from tflm_sim.errors import SimulatedFailure, UsageError, each_of, expect, whole_number
 from tflm_sim.extensions.lite.builtin_ops import builtin_op_resolver
 from tflm_sim.extensions.lite.graph_info import AllocationType, present
 from tflm_sim.extensions.lite.kernels.call import OPTIMIZED, REFERENCE
@@ -60,6 +60,7 @@ class LiteSettings:
             raise unknown("set of kernels", self.kernels, _KERNELS)
         is_kept = expect(self.preserves_all_tensors, bool, "preserves_all_tensors as a truth value")
         object.__setattr__(self, "preserves_all_tensors", is_kept)
+        find_release(self.release)
         object.__setattr__(self, "threads", whole_number(self.threads, "threads", 1, MAX_THREADS))
 
     @property
@@ -123,10 +124,26 @@ def allocated(
         return answer
     _allocate(answer)
     if shapes is not None:
-        resizes = shapes(answer.subgraphs[0]) if callable(shapes) else shapes
+        resizes = _resizes(shapes(answer.subgraphs[0]) if callable(shapes) else shapes)
         answer.question = (of, chosen, resizes)
         _resize(answer, resizes)
     return answer
+
+
+_RESIZES = "shapes as pairs (tensor, shape)"
+
+
+def _resizes(given: object) -> Resizes:
+    pairs = each_of(given, list | tuple, _RESIZES)
+    if any(len(pair) != 2 for pair in pairs):
+        raise UsageError(f"{_RESIZES} was expected, not sequences of another length")
+    return tuple([(expect(index, int, _RESIZES), _shape(shape)) for index, shape in pairs])
+
+
+def _shape(given: object) -> tuple[int, ...]:
+    """Return a shape, whose dimensions are ``int`` in C."""
+    rows = each_of(given, object, _RESIZES)
+    return tuple([whole_number(row, "a dimension", -(2**31), 2**31 - 1) for row in rows])
 
 
 def _asked_again(model: Model, settings: LiteSettings, shapes: Resizes | None) -> Answer:
@@ -145,7 +162,7 @@ def _built(model: Model, settings: LiteSettings) -> Answer:
     try:
         interpreter = build_interpreter(
             model,
-            builtin_op_resolver(settings.kernels, release=find_release(settings.release)),
+            builtin_op_resolver(settings.kernels, release=settings.release),
             preserves_all_tensors=settings.preserves_all_tensors,
             threads=settings.threads,
         )

@@ -1,4 +1,4 @@
-"""``check FOLDER`` of a project, and ``--fix``."""
+"""``check FOLDER`` of a project, and ``--fix``; ``size FOLDER`` sizes its models for its own library and board."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ _NOT_OF_A_PROJECT = (
 
 
 def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
+    if verb != "check":
+        return
     parser.add_argument(
         "--fix", action="store_true", help="with a project's folder: write the changes into its sources (asks first)"
     )
@@ -42,6 +44,9 @@ def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
 
 def answer(verb: str, args: argparse.Namespace) -> int | None:
     """Answer about a project; None for anything else, where a folder's first line says that it is none."""
+    if verb == "size":
+        _size_for_project(args)
+        return None
     first = args.models[0] if args.models else ""
     if first.endswith(".ino") and os.path.isfile(first):
         first = os.path.dirname(first) or "."
@@ -70,6 +75,23 @@ def answer(verb: str, args: argparse.Namespace) -> int | None:
         say(f"{first} is {kind}")
     codes = [_say(args, one, is_alone=len(found) == 1) for one in found]
     return 1 if 1 in codes else max(codes)
+
+
+def _size_for_project(args: argparse.Namespace) -> None:
+    """Size the models of one project for the library and the board that its files name, unless others are given."""
+    folder = args.models[0] if len(args.models) == 1 else ""
+    if not os.path.isdir(folder) or args.firmware:
+        return
+    from tflm_sim.extensions.project.answer import as_in_project
+    from tflm_sim.extensions.project.esphome import KIND_OF_ESPHOME
+    from tflm_sim.extensions.project.project_kind import words_of
+    from tflm_sim.extensions.project.wake_word import KIND_OF_WAKE_WORD
+
+    kind = words_of(folder)
+    if kind in ("", KIND_OF_ESPHOME, KIND_OF_WAKE_WORD):
+        return
+    if taken := as_in_project(folder, kind, args):
+        say(f"{folder} is {kind}, so this is for {' and '.join(taken)}", file=sys.stderr)
 
 
 def _answers(args: argparse.Namespace, name: str, kind: str, model: str | None) -> list[ProjectAnswer]:

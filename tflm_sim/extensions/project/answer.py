@@ -90,18 +90,7 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
         args: The options of ``check``.
         model_name: The model, where the user names it; None for that of the sources.
     """
-    files = list(source_files(folder))
-    suffixes = (".py",) if kind in IN_PYTHON else C_SUFFIXES
-    texts = {
-        os.path.relpath(path, folder): read_text(path).removeprefix(BOM_UTF8).decode("latin-1")
-        for path in files
-        if os.path.splitext(path)[1].lower() in suffixes
-    }
-    manifests = read_manifests(folder, files, texts.values())
-    if kind == OPENMV:
-        manifests = manifests._replace(libraries=(Named("", "openmv", "ml.Model() or tf.load()"),))
-    elif kind == MICROPYTHON:
-        manifests = manifests._replace(libraries=(Named("", "microlite", "import microlite"),))
+    files, texts, manifests = _read(folder, kind)
     sources = read_python(texts) if kind in IN_PYTHON else read_sources(texts, manifests.macros)
     asked: list[str] = []
     doubts: list[Doubt] = []
@@ -191,6 +180,29 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
         rest = [verdict.reason] if verdict.reason and verdict.works is False else []
         verdict = replace(verdict, works=False, reason="; ".join((*reasons, *rest)), doubts=())
     return ProjectAnswer(verdict, config, args, {os.path.join(folder, file): text for file, text in changed.items()})
+
+
+def as_in_project(folder: str, kind: str, args: argparse.Namespace) -> list[str]:
+    """Set the options that were not given and a project's files name; return which, and where they are named."""
+    _, library, board, _ = _with_manifests(args, _read(folder, kind)[2], [])
+    return [f"{found.text} ({found.place})" for found in (board, library) if found is not None]
+
+
+def _read(folder: str, kind: str) -> tuple[list[str], dict[str, str], Manifests]:
+    """Return the files of a project, the texts of its sources, and what its files name."""
+    files = list(source_files(folder))
+    suffixes = (".py",) if kind in IN_PYTHON else C_SUFFIXES
+    texts = {
+        os.path.relpath(path, folder): read_text(path).removeprefix(BOM_UTF8).decode("latin-1")
+        for path in files
+        if os.path.splitext(path)[1].lower() in suffixes
+    }
+    manifests = read_manifests(folder, files, texts.values())
+    if kind == OPENMV:
+        manifests = manifests._replace(libraries=(Named("", "openmv", "ml.Model() or tf.load()"),))
+    elif kind == MICROPYTHON:
+        manifests = manifests._replace(libraries=(Named("", "microlite", "import microlite"),))
+    return files, texts, manifests
 
 
 def answer_wake_word(

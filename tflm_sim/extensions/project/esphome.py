@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.project.references import substituted
-from tflm_sim.files import inside, read
+from tflm_sim.files import inside, parse_problem, read
 from tflm_sim.limits import MAX_SOURCE_BYTES
 
 KIND_OF_ESPHOME = "a configuration of ESPHome"
@@ -186,7 +186,7 @@ class _Reader:
         try:
             return yaml.load(read(path, most=MAX_SOURCE_BYTES), Loader)  # A SafeLoader.
         except (yaml.YAMLError, ValueError, RecursionError, TypeError, AttributeError) as error:
-            raise UsageError(f"{path} is no YAML: {str(error).splitlines()[0]}") from error
+            raise UsageError(f"{path} is no YAML: {parse_problem(error).splitlines()[0]}") from error
 
     def _resolved(self, value: Any, path: str, values: Mapping[str, str], depth: int = 0) -> Any:
         """Return a value with what it includes, and with the include's values in its texts."""

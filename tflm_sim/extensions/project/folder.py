@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatch
 
-from tflm_sim.files import read
+from tflm_sim.files import read, walk
 from tflm_sim.limits import MAX_SOURCE_BYTES
 from tflm_sim.model.inputs import C_SUFFIXES
 
@@ -103,7 +103,7 @@ def _is_copy(folder: str) -> bool:
 def source_files(folder: str) -> Iterator[str]:
     """Yield the files of a project that are its own, in a fixed order: at most ``MAX_FILES``; no link leads outside."""
     count, inside = 0, os.path.join(os.path.realpath(folder), "")
-    for path, folders, files in os.walk(folder):
+    for path, folders, files in walk(folder):
         folders[:] = sorted(
             name
             for name in folders

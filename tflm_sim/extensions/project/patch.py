@@ -54,6 +54,8 @@ def operator_edits(
         last = alone[-1]
         text = sources.texts[last.file]
         before, behind = text[_line_start(text, last.start) : last.name[0]], text[last.name[1] : last.end]
+        line = text[text.rfind("\n", 0, last.start) + 1 : last.start]
+        before = f"{line[: len(line) - len(line.lstrip())]}{before.lstrip()}"
         end = "\r\n" if "\r\n" in text else "\n"
         edits.append(SourceEdit(last.file, last.end, last.end, "".join(f"{end}{before}{one}(){behind}" for one in new)))
     return edits, {call.method for call in gone}

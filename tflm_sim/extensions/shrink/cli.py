@@ -11,10 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tflm_sim.checks.doubts import EXIT_CODES, settling_lines
+from tflm_sim.checks.doubts import EXIT_CODES, Answer, settling_lines
+from tflm_sim.checks.judge import Room, judge_in_program, judge_measured
 from tflm_sim.checks.program_need import ProgramNeed
+from tflm_sim.checks.verdict import Verdict
 from tflm_sim.cli import options
-from tflm_sim.cli.terminal import ProgressLine, elapsing, fitting, say, say_json
+from tflm_sim.cli.terminal import ProgressLine, elapsing, fitting, say, say_json, say_verdict
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.documents import as_json
 from tflm_sim.errors import FirmwareError, SimulatedFailure, TflmSimError, UsageError
@@ -38,6 +40,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.names import command_line, meant
 from tflm_sim.numbers import multiple, seconds, share_of, whole
 from tflm_sim.ops.resolver import resolver_methods
+from tflm_sim.report.verdict_text import answer_line
 from tflm_sim.sizes import parse_size
 
 ABOUT = """
@@ -214,24 +217,39 @@ def run(args: argparse.Namespace) -> int:
     configurations, need = _configurations(args, model)
     if need is None:
         _refuse_what_never_runs(model, configurations)
-    goal, measured = settings.get("goal"), options.measured(args, model, configurations) if is_measured else None
+    goal = settings.get("goal")
+    sizes = [] if goal is None else [goal]
+    measured = options.measured(args, model, configurations, sizes) if is_measured else None
     if measured is not None and measured.smallest is not None and measured.answer == "no":
         raise SimulatedFailure(f"in {args.firmware} it does not work: {measured.reason}")
     if goal is not None and measured is not None and measured.smallest is not None:
         settings["goal"] = _goal_of_search(goal, measured)
     with ProgressLine("shrinking", model) as status:
         shrunk = shrink(model, configurations, **settings, aim=args.minimised, progress=status.show)
-    executed = None if measured is None else _executed(args, shrunk, configurations, measured)
-    has_gained, is_met = (_fits(shrunk, executed, each) for each in (None, goal))
+    after = measured  # Nothing new where nothing changed.
+    if measured is not None and shrunk.has_gained:
+        after = options.measured(args, load(shrunk.data), configurations, sizes)
+    executed = None if measured is None or after is None else _gain(args, measured, after)
+    verdict = None if goal is None or need is None else _judged(args, shrunk, goal, after)
+    answer: Answer | None = None if verdict is None else verdict.answer
+    if goal is not None and verdict is None:
+        answer = "yes" if shrunk.fits(goal) else "no"
+    has_gained = shrunk.has_gained if executed is None else executed.has_gained
+    is_met = answer == "yes" if verdict is None else verdict.works is not False
     output = args.output if has_gained or is_met else None
     if output is not None:
         _write(output, shrunk, args)
     if not args.json:
-        say(*(options.program_header(need) if executed is None else ()))
+        if verdict is not None:
+            say_verdict(f"for the goal of {goal:,} B: {answer_line(verdict)}")
+        elif executed is None:
+            say(*options.program_header(need))
         shown = configurations[:1] if args.firmware else configurations  # The table says what its file leaves open.
         say(*(line for config in shown for line in options.header(args, config)))
-    _print(args, shrunk, goal, executed, output, need)
-    if not is_met:
+    _print(args, shrunk, goal, answer, executed, output, verdict or need)
+    if answer is not None:
+        return EXIT_CODES[answer]
+    if not has_gained:
         return NO_GAIN
     if need is None:
         return 0
@@ -341,11 +359,14 @@ def _settings(args: argparse.Namespace, before: int) -> dict[str, Any]:
     return {name: value for name, value in named.items() if value is not None}
 
 
-def _fits(shrunk: Shrunk, executed: ExecutedGain | None, goal: int | None) -> bool:
-    """Whether the result saves memory, or meets the goal where there is one; in the program, if that was executed."""
-    if executed is not None:
-        return executed.fits(goal)
-    return shrunk.has_gained if goal is None else shrunk.fits(goal)
+def _judged(args: argparse.Namespace, shrunk: Shrunk, goal: int, measured: ProgramFigures | None) -> Verdict:
+    """Return what ``check`` says of the result in a program, with the goal as its limit."""
+    model = load(shrunk.data)
+    if measured is not None:
+        return judge_measured(args.model, model, measured, goal, key="")
+    one = _of_one_target(args)
+    need = options.program_need(one, args.model, model, options.possible_configurations(one), goal)
+    return judge_in_program(args.model, model, need, Room(goal, None), key="")
 
 
 def _goal_of_search(goal: int, measured: ProgramFigures) -> int:
@@ -355,11 +376,8 @@ def _goal_of_search(goal: int, measured: ProgramFigures) -> int:
     return goal if simulated is None else max(1, goal - measured.smallest + simulated.size)
 
 
-def _executed(
-    args: argparse.Namespace, shrunk: Shrunk, configurations: Sequence[Configuration], before: ProgramFigures
-) -> ExecutedGain:
-    """Return what was measured in the program with the model before and after; nothing new where nothing changed."""
-    after = options.measured(args, load(shrunk.data), configurations) if shrunk.has_gained else before
+def _gain(args: argparse.Namespace, before: ProgramFigures, after: ProgramFigures) -> ExecutedGain:
+    """Return what was measured in the program with the model before and after."""
     facts = dict(before.parts)
     return ExecutedGain(
         program=args.firmware,
@@ -374,30 +392,32 @@ def _print(
     args: argparse.Namespace,
     shrunk: Shrunk,
     goal: int | None,
+    answer: Answer | None,
     executed: ExecutedGain | None,
     output: str | None,
-    need: ProgramNeed | None,
+    said: ProgramNeed | Verdict | None,
 ) -> None:
+    """Print the result; ``said`` is what the program of ``--firmware`` says, of the result where there is a goal."""
     if args.json:
-        program = None if need is None or executed is not None else as_json(need.parts["program"])
-        say_json(shrunk_document(shrunk, goal=goal, output=output, executed=executed, program=program))
+        program = None if said is None or executed is not None else as_json(said.parts["program"])
+        say_json(shrunk_document(shrunk, goal=goal, answer=answer, output=output, executed=executed, program=program))
     else:
-        of_simulation = goal if executed is None else None
-        if executed is None or shrunk.has_gained or goal is None or not executed.fits(goal):
+        if executed is None or shrunk.has_gained or answer in ("no", None):
+            of_simulation = goal if executed is None else None
             say(*shrunk_lines(shrunk, goal=of_simulation, explain=args.explain, width=fitting()))
         if executed is not None:
-            say(*executed_gain_lines(executed, goal))
+            say(*executed_gain_lines(executed))
         if output is not None:
             say(f"{output} is written")
             if shrunk.aims:
                 say(f"next: {shrunk.aims[0].command.replace('FILE', command_line(output))}")
-        elif shrunk.has_gained and not _fits(shrunk, executed, None):
+        elif executed is not None and shrunk.has_gained and not executed.has_gained:
             say("nothing is written: the program itself does not need less")
         elif shrunk.has_gained:
             own = _file_of(args.model)
             say(f"nothing is written; -o {f'{own} --in-place' if is_source_name(own) else 'OUT.tflite'} writes it")
-        if need is not None and executed is None:
-            say(*settling_lines(need.answer, need.settled_by))
+        if said is not None and executed is None:
+            say(*settling_lines(said.answer, said.settled_by))
 
 
 def _configurations(args: argparse.Namespace, model: Model) -> tuple[list[Configuration], ProgramNeed | None]:
@@ -408,22 +428,28 @@ def _configurations(args: argparse.Namespace, model: Model) -> tuple[list[Config
         FirmwareError: The file does not say what has to be simulated.
     """
     targets, boards = args.target or [], args.board or []
-    if args.firmware and len(targets) + len(boards) > 1:
-        raise UsageError("--firmware selects one target; add at most one --target, for what the file does not contain")
-    each = [(name, None) for name in dict.fromkeys(targets)] + [(None, name) for name in dict.fromkeys(boards)]
     if args.firmware:
-        each = [(*targets, None)[:1] + (*boards, None)[:1]]
+        if len(targets) + len(boards) > 1:
+            raise UsageError(
+                "--firmware selects one target; add at most one --target, for what the file does not contain"
+            )
+        one = _of_one_target(args)
+        need = options.program_need(one, args.model, model, options.possible_configurations(one))
+        if need.simulation is None:
+            raise FirmwareError(need.reason, path=args.firmware)
+        return list(need.configurations), need
+    each = [(name, None) for name in dict.fromkeys(targets)] + [(None, name) for name in dict.fromkeys(boards)]
     found: list[Configuration] = []
     for target, board in each or [(None, None)]:
-        one = argparse.Namespace(**{**vars(args), "target": target, "board": board})
-        possible = options.possible_configurations(one)
-        if args.firmware:
-            need = options.program_need(one, args.model, model, possible)
-            if need.simulation is None:
-                raise FirmwareError(need.reason, path=args.firmware)
-            return list(need.configurations), need
-        found += possible
+        found += options.possible_configurations(_of_one_target(args, target, board))
     return list(dict.fromkeys(found)), None
+
+
+def _of_one_target(args: argparse.Namespace, target: str | None = None, board: str | None = None) -> argparse.Namespace:
+    """Return the options for one target or board; for none of both for the one that was named, as with a program."""
+    if target is None and board is None:
+        target, board = ((names or [None])[0] for names in (args.target, args.board))
+    return argparse.Namespace(**{**vars(args), "target": target, "board": board})
 
 
 def _flash(before: int, text: str) -> int:

@@ -11,7 +11,7 @@ from typing import TypedDict, Unpack
 from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.device.cases import cases_of
 from tflm_sim.device.configuration import Configuration, Where, configure_each
-from tflm_sim.errors import ModelError, UsageError, each_of, expect
+from tflm_sim.errors import ModelError, UsageError, each_of, expect, whole_number
 from tflm_sim.extension_points import Aim
 from tflm_sim.extensions.shrink.budget import Budget, operator_names
 from tflm_sim.extensions.shrink.counted_loops import operators_run
@@ -110,6 +110,9 @@ def shrink(
     """
     if progress is not None:
         expect(progress, Callable, "progress that can be called with a line of text")
+    if aim is not None:
+        expect(aim, Aim, "aim as a BankAim")
+    prove_runs, into = proof_numbers(prove_runs, into)
     model, configurations, chosen = load(model), configure_each(targets), _chosen(passes)
     budget, stopping = _budget(goal, max_macs, max_flash, operators), stopping_after(time_limit)
     refuse_unshrinkable(model, configurations, chosen)
@@ -123,6 +126,16 @@ def shrink(
     if prove_runs is None or not result.has_gained:
         return result
     return _proved(result, prove_runs, prove_program, into, progress)
+
+
+def proof_numbers(prove_runs: int | None, into: int) -> tuple[int | None, int]:
+    """Return how many runs are to prove a result, and in which interpreter of a program.
+
+    Raises:
+        UsageError: One has no meaning.
+    """
+    runs = None if prove_runs is None else whole_number(prove_runs, "prove_runs", 0, 2**31 - 1)
+    return runs, whole_number(into, "into", 0, 2**31 - 1)
 
 
 def _chosen(passes: Passes) -> dict[str, bool]:

@@ -17,7 +17,14 @@ from tflm_sim.errors import ModelError, TflmSimError, UsageError, each_of, expec
 from tflm_sim.extensions.shrink.budget import Allowance, Budget, operator_names
 from tflm_sim.extensions.shrink.draft_facts import draft_multiplications, element_size
 from tflm_sim.extensions.shrink.prove import has_state, prove
-from tflm_sim.extensions.shrink.shrink import adds_by_shape, cost_of, refuse_unshrinkable, stopping_after, target_gains
+from tflm_sim.extensions.shrink.shrink import (
+    adds_by_shape,
+    cost_of,
+    proof_numbers,
+    refuse_unshrinkable,
+    stopping_after,
+    target_gains,
+)
 from tflm_sim.extensions.shrink.stopping import Stopping
 from tflm_sim.extensions.shrink.stream_rewrite import Keep, NotRunnable, Ring, StreamPlan, streamed
 from tflm_sim.extensions.shrink.stream_rows import Moving, moving
@@ -100,9 +107,14 @@ def stream(
         ProofFailed: The result does not do the same in the real TFLM: a bug of ours, and nothing to be used.
     """
     model, configurations = load(model), configure_each(targets)
+    prove_runs, into = proof_numbers(prove_runs, into)
     step = expect(step, int, "a step in frames")
     axis = None if axis is None else whole_number(axis, "axis", 0, 2**31 - 1)
-    if aim not in AIMS:
+    replan, force_float = (
+        expect(given, bool, f"{name} as a truth value")
+        for name, given in (("replan", replan), ("force_float", force_float))
+    )
+    if expect(aim, str, "aim as a text") not in AIMS:
         raise UsageError(f"`aim={aim}`: a stream is for one of: {', '.join(AIMS)}")
     chosen = dict.fromkeys(("offline_plan", "kernel_order", "loops"), False)
     refuse_unshrinkable(model, configurations, {**chosen, "replan": replan, "force_float": force_float})

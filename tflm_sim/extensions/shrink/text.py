@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Literal, Protocol
 
+from tflm_sim.checks.doubts import Answer, fits_of
 from tflm_sim.device.cases import range_of
-from tflm_sim.document_fields import INLINE, named
+from tflm_sim.document_fields import INLINE, OPTIONAL, named
 from tflm_sim.document_types import Count
 from tflm_sim.errors import expect
 from tflm_sim.escape import printable
@@ -48,13 +49,10 @@ class ExecutedGain:
     after: dict[str, Any]
     arena_after: Count | None = field(metadata=named("arena_after_bytes"))
 
-    def fits(self, goal: int | None) -> bool:
-        """Whether ``goal`` bytes are enough; without one, whether the program needs less than before."""
-        if self.arena_after is None:
-            return False
-        if goal is not None:
-            return self.arena_after <= goal
-        return self.arena_before is None or self.arena_after < self.arena_before
+    @property
+    def has_gained(self) -> bool:
+        """Whether the program needs less than before."""
+        return self.arena_after is not None and (self.arena_before is None or self.arena_after < self.arena_before)
 
 
 class _Placed(Protocol):
@@ -83,6 +81,8 @@ class ShrunkDocument:
 
     Attributes:
         output: The file that was written.
+        answer: With a goal: what ``check`` answers about the result with the goal as its limit.
+        goal_met: The same as true or false; null where it is "if" or "cannot tell", or without a goal.
         executed: What the program says that was executed with both; null unless asked for, or where nothing gained.
         program: What a program's file says that was only read; null where none was.
     """
@@ -91,16 +91,18 @@ class ShrunkDocument:
     model: str | None
     output: str | None
     goal_bytes: Count | None
+    answer: Answer | None = field(default=None, metadata=OPTIONAL)
     goal_met: bool | None
     executed: ExecutedGain | None = None
     program: dict[str, Any] | None = None
-    answer: Shrunk = field(metadata=INLINE)
+    shrunk: Shrunk = field(metadata=INLINE)
 
 
 def shrunk_document(
     shrunk: Shrunk,
     *,
     goal: int | None,
+    answer: Answer | None,
     output: str | None,
     executed: ExecutedGain | None = None,
     program: dict[str, Any] | None = None,
@@ -109,10 +111,11 @@ def shrunk_document(
         model=shrunk.origin.path,
         output=output,
         goal_bytes=goal,
-        goal_met=None if goal is None else shrunk.fits(goal) if executed is None else executed.fits(goal),
+        answer=answer,
+        goal_met=None if answer is None else fits_of(answer),
         executed=executed,
         program=program,
-        answer=shrunk,
+        shrunk=shrunk,
     )
 
 
@@ -129,7 +132,8 @@ def shrunk_lines(
     """
     expect(shrunk, Shrunk, "a result of shrink()")
     if width is not None:
-        expect(width, int, "a width in columns")
+        width = expect(width, int, "a width in columns")
+    explain = expect(explain, bool, "explain as a truth value")
     goal = as_size(goal, "goal")
     lines = [_headline(shrunk, goal), ""]
     rows = list(target_rows(shrunk.gains))
@@ -157,22 +161,18 @@ def shrunk_lines(
         sizes = _sizes(shrunk.with_int8_io)
         lines.append(f"--int8-io would give {sizes}: integers at the inputs and outputs, which the firmware converts")
     if shrunk.has_gained:
-        lines += [
-            "",
-            "for the firmware:",
-            *(f"    {line}" for line in firmware_lines(shrunk, has_arena=not shrunk.aims)),
-        ]
+        for_firmware = firmware_lines(shrunk, has_arena=not shrunk.aims)
+        lines += ["", "for the firmware:", *(f"    {line}" for line in for_firmware)] if for_firmware else []
         lines += _conversion_lines(shrunk.conversions)
         lines += ["", *trust_lines(shrunk)]
     return lines
 
 
-def executed_gain_lines(gain: ExecutedGain, goal: int | None = None) -> list[str]:
+def executed_gain_lines(gain: ExecutedGain) -> list[str]:
     """Return what the program says, for people; of a model that nothing changed once."""
     sizes = ["no arena is enough" if size is None else f"{size:,} B" for size in (gain.arena_before, gain.arena_after)]
     needs = f"{sizes[0]} as it is" if gain.after is gain.before else f"{sizes[0]} before, {sizes[1]} after"
-    met = "" if goal is None else f"; the goal of {goal:,} B is {'met' if gain.fits(goal) else 'NOT met'}"
-    lines = [f"executed: {printable(gain.program, 200)} needs {needs}{met}"]
+    lines = [f"executed: {printable(gain.program, 200)} needs {needs}"]
     for when, facts in (("before", gain.before), *([] if gain.after is gain.before else [("after", gain.after)])):
         lines += [f"    {when}: {printable(line, 300)}" for line in part_lines("SizeDocument", facts)[1:]]
     return lines

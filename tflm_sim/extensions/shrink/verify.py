@@ -25,7 +25,7 @@ from tflm_sim.answers.invoke_problem import invoke_problem
 from tflm_sim.answers.offline_plan import has_offline_plan
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.configuration import Configuration, Where, configure_each
-from tflm_sim.errors import ModelError, SimulatedFailure
+from tflm_sim.errors import ModelError, SimulatedFailure, expect, whole_number
 from tflm_sim.extensions.shrink.comparison import Verified, check_opaque, compare
 from tflm_sim.extensions.shrink.contracts import DENSE, NO_BIAS, promised_since
 from tflm_sim.extensions.shrink.counted_loops import counted_loops
@@ -79,6 +79,9 @@ def verify(
         ModelError, UsageError: A file cannot be read, or an argument has no meaning.
         VerificationFailed: They do not, it cannot be told, or TFLM does not run the result.
     """
+    int8_io = expect(int8_io, bool, "int8_io as a truth value")
+    stream = None if stream is None else whole_number(stream, "stream", 1, 2**31 - 1)
+    axis = None if axis is None else whole_number(axis, "axis", 0, 2**31 - 1)
     original, result, configurations = load(original), load(result), configure_each(targets)
     _allocated(original, configurations[0], "original")
     simulations = [_runs(result, configuration) for configuration in configurations]

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from tflm_sim import __version__
 from tflm_sim.answers.rows import TOO_MUCH_MEMORY, Case, Row, Rows, Source, failed_row, read_source
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import UsageError, not_a
 from tflm_sim.extensions.sweep.limits import Limits
 from tflm_sim.extensions.sweep.urls import is_url, read_url
 from tflm_sim.model.load import parse
@@ -164,6 +164,8 @@ class Dask:
     """Seconds between two looks at who is there: with a thousand workers the list is long."""
 
     def __init__(self, client: Any) -> None:
+        if not hasattr(client, "nthreads"):
+            raise not_a("client as a dask.distributed.Client", client)
         from distributed import CancelledError, KilledWorker
         from distributed.comm.core import CommClosedError
 

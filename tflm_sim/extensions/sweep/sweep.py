@@ -75,7 +75,7 @@ def make_pool(client: Any = None, *, jobs: int | None = None, limits: Limits = D
     try:
         from tflm_sim.extensions.sweep.processes import Processes
     except ImportError as missing:
-        without = "one process without limits (--jobs 1 --row-seconds 0) needs nothing"
+        without = "one process without limits (--jobs 1 --row-seconds 0) needs no pebble"
         raise UsageError(f"processes of their own need pebble: {install_command('sweep')}; {without}") from missing
     return Processes(count)
 

@@ -10,9 +10,9 @@ What says which text a release has, beside the history of espressif/esp-nn up to
 components 1.2.4 (4bbdf68), 1.2.6 (c087617) and 1.3.1 (52d6de8), which list every file's SHA-256. 1.2.4 has the size
 functions of 1.2.3. In 1.2.6 a convolution on the S3 is the one of them all that differs, and 1.3.1 has it too; its
 depthwise convolution is that of 1.2.6 but for the line of d8866fa, which 1.3.0 is. On the P4 the files have other names
-from 1.3.0 on. Those of 1.3.1 with depthwise convolutions and softmax are the texts of 1.2.3 but for loops and comments;
-the size function of convolutions is the same at b98c336, before 1.3.0, and at 0c64b00, after 1.3.1. Releases between
-two of the same text have it as well; 1.2.5 lies between two texts on the S3.
+from 1.3.0 on. Those of 1.3.1 are the texts of 1.2.3 but for loops, a last row and comments: convolutions and depthwise
+convolutions by their SHA-256, softmax as b98c336 has it, before 1.3.0. Releases between two of the same text have it as
+well; 1.2.5 lies between two texts on the S3.
 
 Later texts are known by commit: for each function the newest at that commit or before, 25cae54 and fa9f698 the newest
 that were read at all. No published checksum says which release has them. At 2dcd2ac MEAN on the S3 has a size function

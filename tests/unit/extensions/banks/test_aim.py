@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tflm_sim import load, shrink, simulate
+from tflm_sim.answers.offline_plan import with_offline_plan
 from tflm_sim.cli import main
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.banks.aim import BankAim
@@ -41,8 +42,14 @@ def test_a_model_that_has_no_plan_in_the_banks_is_brought_into_them_first() -> N
     assert slow_bytes("sample:residual", banks) is None
     result = shrink("sample:residual", "cortex-m7", aim=BankAim(banks))
     assert slow_bytes(result.model, banks) is not None
-    assert result.aims[0].before == "no plan that fits"
+    assert result.aims[0].before == "no plan that fits (an arena of 55,000 B)"
     assert result.aims[0].figures["slow: it must have"][0] is None
+
+
+def test_a_plan_of_the_model_that_replan_removes_is_not_in_the_way() -> None:
+    planned, banks = with_offline_plan("sample:sine", "cortex-m7", "greedy"), ["fast=32", "slow=1MiB"]
+    result = shrink(planned, "cortex-m7", replan=True, aim=BankAim(banks))
+    assert result.aims[0].before == f"{slow_bytes('sample:sine', banks):,} B in slow"
 
 
 def test_the_arena_of_each_step_is_that_of_its_model() -> None:

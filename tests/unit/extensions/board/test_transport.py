@@ -63,7 +63,22 @@ def test_a_missing_port_and_a_silent_server_are_one_sentence_each() -> None:
 
 def test_what_is_no_port_is_told() -> None:
     assert refusal("/dev/null") == "/dev/null: this is not a serial port"
+    assert refusal("/") == "/: this is not a serial port"
     assert "this kind of URL is unknown" in refusal("foo://x")
+
+
+@pytest.mark.parametrize(
+    "name", ["socket://x:y", "socket://[::1", "socket://127.0.0.1:99999999", "loop://?logging=x", "hwgrep://((("]
+)
+def test_a_url_that_says_nothing_is_told(name: str) -> None:
+    sentence = f"{name}: this URL cannot be read; write socket://HOST:PORT, rfc2217://HOST:PORT or loop://"
+    assert refusal(name) == sentence
+
+
+@pytest.mark.parametrize("name", ["usb:", "serial:"])
+def test_no_id_is_not_that_of_ports_without_one(name: str) -> None:
+    with pytest.raises(TransportError, match=f"^{name}: no such board is plugged in"):
+        find_port(name, ports=lambda: [PortInfo("/dev/ttyS0", "ttyS0", "")])
 
 
 def test_a_port_that_another_program_holds_is_busy() -> None:

@@ -49,6 +49,9 @@ LIMIT = '[[firmware]]\nlimit = "1KiB"\nmodels = ["sample:sine"]\n'
         (LIMIT + LIMIT.replace("models", "model"), "[[firmware]] number 2 says 'model'; did you mean models?"),
         ('models = ["a"]\n[[firmware]]\n', "firmware 'cortex-m4' needs a limit or a board"),
         ('[[firmware]]\nlimit = "1KiB"\n', "firmware 'cortex-m4' has no models; name them there, or once for all"),
+        ("a = " + "[" * 100_000, "its values are nested too deeply"),
+        ("a = " + "9" * 5000, "a number has too many digits"),
+        ("a.'b'. \"c\" ." * 100_000 + "d = 1", "a key has more than 100 parts"),
         (LIMIT + LIMIT, "two firmwares are called 'cortex-m4'; give them names"),
     ],
 )
@@ -57,6 +60,15 @@ def test_what_cannot_be_is_refused_in_a_sentence(text: str, words: str, tmp_path
     with pytest.raises(UsageError) as failure:
         read_project(tmp_path / "p.toml")
     assert str(failure.value).startswith(f"{tmp_path}/p.toml: {words}")
+
+
+def test_a_project_file_is_text_in_utf_8_with_or_without_its_mark(tmp_path: Path) -> None:
+    text = 'models = ["m"]\n' + LIMIT
+    (tmp_path / "p.toml").write_text(text, "utf-8-sig")
+    assert read_project(tmp_path / "p.toml").models == ("m",)
+    (tmp_path / "p.toml").write_text(text, "utf-16")
+    with pytest.raises(UsageError, match=r"p.toml: it is no text in UTF-8 \(at byte 0\)$"):
+        read_project(tmp_path / "p.toml")
 
 
 def test_models_are_those_of_the_firmware_else_of_the_file_from_its_folder(tmp_path: Path) -> None:

@@ -395,7 +395,12 @@ def test_an_operator_that_is_not_registered_may_have_a_kernel_of_the_program_s_o
         "outside of its own"
     )
     described = configure("cortex-m4", kernels="reference", custom_ops=[OpModel("CONV_2D")])
-    assert verdict(KEYWORDS, room(30_000), configurations=(described,), **own).fits is True
+    found = verdict(KEYWORDS, room(30_000), configurations=(described,), **own)
+    assert (found.fits, found.conditions[-1]) == (
+        True,
+        "PrepareOwn(), which is not TFLM's, asks for what the description of CONV_2D says (`custom_ops=`), and stores "
+        "nothing outside of its own",
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@
     PersistentArenaBufferAllocator        head, end, tail                     of two arenas that belong together
     NonPersistentArenaBufferAllocator     head, end, planned, temp
 
-``Persist.alignment`` is 0 for an allocation without a call, where the compiler inlined the allocator's code.
+``alignment`` is 0 for an allocation or a resize without a call, where the compiler inlined the allocator's code.
 
 Each call is recorded when it begins. Its effect is read from the allocator's fields when the next call begins, so that
 no rule of rounding is assumed: ``head``, ``tail`` and ``temp`` have moved by then, or have not.
@@ -19,6 +19,7 @@ from tflm_sim.arena.events import Corruption, Event, Persist, Resize, Temp, Temp
 from tflm_sim.extensions.firmware.emulation.emulator import Emulator, argument, words
 from tflm_sim.extensions.firmware.emulation.functions import Watched
 from tflm_sim.extensions.firmware.emulation.seen import Part
+from tflm_sim.units import align_down
 
 _PLACES = {Part.ALL: (0, 1, 2, 3, 4), Part.PERSISTENT: (0, 1, 0, 2, 0), Part.REST: (0, 1, 2, 1, 3)}
 """Which words of an allocator stand for :class:`Fields`."""
@@ -63,6 +64,7 @@ class Allocations:
         self._others: tuple[Allocations, ...] = ()
         self._call: _Call | None = None
         self._tail: int | None = None
+        self._planned: int | None = None
 
     def join(self, other: Allocations) -> None:
         """Record the requests to another arena's allocator here too, because both belong to one interpreter."""
@@ -117,7 +119,11 @@ class Allocations:
             self._call = call
 
     def _find_unseen(self, now: Fields) -> None:
-        """Record tail bytes that were taken without a call, where the compiler inlined the allocator's code."""
+        """Record what the head and the tail became without a call, where the compiler inlined the allocator's code."""
+        if now.planned != (now.head if self._planned is None else self._planned):
+            head = now.planned - now.head
+            self.listener(Resize(head, 0, True, head, now.tail - now.head))
+        self._planned = now.planned
         known = now.end if self._tail is None else self._tail
         if now.tail < known:
             taken = known - now.tail
@@ -133,8 +139,11 @@ class Allocations:
         call, self._call = self._call, None
         if call is not None:
             after = self._fields(call.place)
-            _HANDLERS[call.role](self, call, after)
             self._tail = after.tail
+            _HANDLERS[call.role](self, call, after)
+            if call.role in _RESIZING:
+                self._planned = after.planned
+            self._find_unseen(after)
 
     def _persistent(self, call: _Call, after: Fields) -> None:
         base = after.head
@@ -144,8 +153,12 @@ class Allocations:
         if after.tail < after.temp:
             end = after.temp - base
             self._damaged(f"tail: {call.first} bytes at {after.tail - base} overwrite temps that end at {end}")
-        used = call.before.tail - after.tail
-        self.listener(Persist(call.first, call.second, after.tail - base, used, after.end - after.tail, "", ""))
+        used, tail = call.before.tail - after.tail, after.tail
+        if used >= call.first + max(call.second, 1):  # More than it can take: further requests were inlined behind it.
+            tail = align_down(call.before.tail - call.first, max(call.second, 1))
+            used = call.before.tail - tail
+        self.listener(Persist(call.first, call.second, tail - base, used, after.end - tail, "", ""))
+        self._tail = tail
 
     def _temp(self, call: _Call, after: Fields) -> None:
         base = after.head
@@ -189,3 +202,4 @@ _HANDLERS: dict[Watched, Callable[[Allocations, _Call, Fields], None]] = {
     Watched.RESERVE: Allocations._resize_inside,
 }
 ALLOCATOR_ROLES = frozenset(_HANDLERS)
+_RESIZING = frozenset({Watched.RESIZE, Watched.RESIZE_FREE, Watched.RESERVE})

@@ -190,6 +190,8 @@ class Arenas:
         head, end, _, tail, _ = fields[at : at + 5]
         self._layout = at
         known = [one for one in self.made if one.bounds == (head, end)]
+        if not known and any(one.bounds == (head, end) for one in self._elsewhere):
+            return None  # It was made before the run was resumed, and allocates only now.
         before = self._allocations.get(head)
         is_again = before is not None and before.has_taken_below(tail) and _is_new(owner, at, fields[at : at + 5])
         if known and not is_again:

@@ -1,7 +1,8 @@
 /* Hooks for Unicorn that are called too often to be Python: they count instructions and note stores.
  *
- *     hooks() -> (int, int, int)    addresses for uc_hook_add(..., UC_HOOK_BLOCK, first, noted, ...)
- *                                            and uc_hook_add(..., UC_HOOK_MEM_WRITE, second, noted, ...)
+ *     hooks() -> (int, int, int, int)    addresses for uc_hook_add(..., UC_HOOK_BLOCK, first, noted, ...),
+ *                                        for uc_hook_add(..., UC_HOOK_MEM_WRITE, second, noted, ...), and the fourth
+ *                                        for both reads and stores; the third is the size of "noted"
  *     instructions(noted, machine, address, size) -> int    how many a stretch of code has
  *     loud(noted) -> [int]    the addresses of loud blocks, which are taken for quiet from then on
  *
@@ -102,11 +103,33 @@ static void note_store(void *machine, int type, uint64_t address, int size, int6
   tflm_note(state, address, (uint64_t)(size < 0 ? 0 : size), program_counter, machine);
 }
 
+/* Stops the machine at an access that faults on the core: of those at an address that is no multiple of its size, all
+ * where the core is strict, otherwise those of LDM, STM, LDRD, STRD, LDREX, STREX, VLDR, VSTR, VLDM and VSTM, which
+ * need multiples of 4. Source: Armv7-M Architecture Reference Manual, A3.2.1; Armv6-M Architecture Reference Manual,
+ * A3.2. */
+static void check_alignment(void *machine, int type, uint64_t address, int size, int64_t value, void *noted) {
+  tflm_noted_t *state = noted;
+  end_it_block(machine, state);
+  (void)type;
+  (void)value;
+  if ((address & (size < 4 ? 1u : 3u)) == 0 || size < 2 || state->unaligned_at != 0) return;
+  uint64_t at = program_counter(state, machine) & ~(uint64_t)1;
+  uint16_t half = 0;
+  int (*read)(void *, uint64_t, void *, uint64_t) =
+      (int (*)(void *, uint64_t, void *, uint64_t))(uintptr_t)state->read_memory;
+  if (read(machine, at, &half, sizeof half) != 0) return;
+  if (!state->is_strict && (half & 0xfa00) != 0xe800 && (half & 0xf000) != 0xc000) return;
+  state->unaligned = address;
+  state->unaligned_at = at;
+  ((int (*)(void *))(uintptr_t)state->emu_stop)(machine);
+}
+
 static PyObject *hooks(PyObject *self, PyObject *ignored) {
   (void)self;
   (void)ignored;
-  return Py_BuildValue("(NNK)", PyLong_FromVoidPtr((void *)(uintptr_t)count_block),
-                       PyLong_FromVoidPtr((void *)(uintptr_t)note_store), (unsigned long long)sizeof(tflm_noted_t));
+  return Py_BuildValue("(NNKN)", PyLong_FromVoidPtr((void *)(uintptr_t)count_block),
+                       PyLong_FromVoidPtr((void *)(uintptr_t)note_store), (unsigned long long)sizeof(tflm_noted_t),
+                       PyLong_FromVoidPtr((void *)(uintptr_t)check_alignment));
 }
 
 static PyObject *instructions(PyObject *self, PyObject *arguments) {
@@ -137,7 +160,7 @@ static PyObject *loud(PyObject *self, PyObject *arguments) {
 static PyMethodDef methods[] = {
     {"instructions", instructions, METH_VARARGS, "Return how many instructions a stretch of code has."},
     {"loud", loud, METH_VARARGS, "Return the addresses of loud blocks, which are taken for quiet from then on."},
-    {"hooks", hooks, METH_NOARGS, "Return the addresses of both hooks, and the bytes of what they note."},
+    {"hooks", hooks, METH_NOARGS, "Return the addresses of the hooks, and the bytes of what they note."},
     {NULL, NULL, 0, NULL},
 };
 

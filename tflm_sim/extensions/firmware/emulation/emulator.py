@@ -104,6 +104,9 @@ class Emulator(Protocol):
     ignores_alignment: bool
     """Whether it goes on where its core faults: at a word at an address that is no multiple of 4."""
 
+    def check_alignment(self) -> None:
+        """Stop there from now on as well, if that can be done; it takes time."""
+
     def read(self, address: int, size: int) -> bytes:
         """Return bytes of memory; zeros where nothing was written yet."""
 

@@ -149,11 +149,25 @@ def _followed_with(
     """
     replacement = None if model is None else Replacement(start.machine, program, bytes(model.source), interpreter)
     interest = Purpose(keeps_points=True, answers_vendors=start.is_guessed, model=replacement)
-    follower = _followed(start.machine, program, interest, _GUESS_S if start.is_guessed else RUN_S)
+    begin, limit = start.machine.save(), _GUESS_S if start.is_guessed else RUN_S
+    follower = _followed(start.machine, program, interest, limit)
+    if start.machine.ignores_alignment and _unaligned_model(_results(follower)):
+        start.machine.check_alignment()
+        start.machine.restore(begin)
+        follower = _faulting(follower, _followed(start.machine, program, interest, limit))
     if follower.problem:
         raise FirmwareError(f"the model cannot replace the program's own: {follower.problem}", path=file)
     if model is not None and replacement is not None:
         check_taken(follower, replacement, model, file)
+    return follower
+
+
+def _faulting(follower: Follower, checked: Follower) -> Follower:
+    """Return what happened where accesses are checked, also where that is before AllocateTensors()."""
+    if _results(checked) or not checked.has_crashed:
+        return checked
+    for arena in follower.arenas:
+        arena.results[:] = [replace(one, status=None, ending=checked.ending, has_crashed=True) for one in arena.results]
     return follower
 
 
@@ -289,13 +303,15 @@ class _SizeFound(NamedTuple):
 
 def _size_found(machine: Emulator, search: SizeSearch, arena: Arena, *, is_misplaced: bool) -> _SizeFound:
     """Search the smallest size of an arena that works; ``is_misplaced``: whether something else lies where it does."""
-    fits, unaligned = _fits(arena.results), _unaligned_model(machine, arena.results)
-    if fits and unaligned:
-        return _SizeFound(None, unaligned)
+    fits, unaligned = _fits(arena.results), _unaligned_model(arena.results)
+    has_crashed = any(one.has_crashed for one in arena.results)
+    if unaligned and fits and machine.ignores_alignment:
+        return _SizeFound(None, f"{unaligned}: a {machine.core.name} may fault where it reads it, and Unicorn does not")
+    if unaligned and fits is None and has_crashed:
+        return _SizeFound(False, f"{unaligned}: {_reason(arena.results)}")
     if fits and is_misplaced:  # Its size is found where nothing else lies.
         search.move()
-    has_failed = fits is False or any(one.has_crashed for one in arena.results)
-    if not fits and not (has_failed and search.move()):
+    if not fits and not ((fits is False or has_crashed) and search.move()):
         return _SizeFound(fits, _reason(arena.results))
     if fits is None:  # What halts as the program has it works in a larger arena.
         fits = False
@@ -442,17 +458,12 @@ def _fits(results: list[Result]) -> bool | None:
     return None if any(one.status is None for one in results) else True
 
 
-def _unaligned_model(machine: Emulator, results: list[Result]) -> str:
-    """Return that a model lies where reading it faults on the board, and not here; "" where none does."""
-    found = (one.model for one in results if machine.ignores_alignment and (one.model or 0) % _WORD)
-    return next(
-        (
-            f"its model, with a table at {address:#x}, is not aligned to {_WORD} bytes (use alignas({_ALIGNED})): "
-            f"a {machine.core.name} may fault where it reads it, and Unicorn does not"
-            for address in found
-        ),
-        "",
-    )
+def _unaligned_model(results: list[Result]) -> str:
+    """Return that a model lies where not every instruction may read it; "" where none does."""
+    address = next((one.model for one in results if (one.model or 0) % _WORD), None)
+    if address is None:
+        return ""
+    return f"its model, with a table at {address:#x}, is not aligned to {_WORD} bytes (use alignas({_ALIGNED}))"
 
 
 def _reason(results: list[Result]) -> str:

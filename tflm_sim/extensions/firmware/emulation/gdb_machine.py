@@ -178,6 +178,9 @@ class GdbMachine:
 
     # -- memory and registers -------------------------------------------------------------------------------------
 
+    def check_alignment(self) -> None:
+        """Nothing: QEMU faults as the core does."""
+
     def read(self, address: int, size: int) -> bytes:
         """Return bytes; zeros where the board has no memory."""
         found = b""

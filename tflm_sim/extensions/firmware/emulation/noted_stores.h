@@ -39,13 +39,15 @@ typedef struct {
  * are. QEMU needs none of them, and counts instructions itself. instructions: of all blocks that were begun, the last
  * one, [block_address, block_address + block_size), as if it had come to its end. After most_loud instructions of loud
  * blocks, 0 for any number, the machine is stopped by emu_stop, which is uc_emu_stop(), and hook_del, which is
- * uc_hook_del(), has taken the hooks of stores away. */
+ * uc_hook_del(), has taken the hooks of stores away. unaligned_at is the instruction that faults on the core as
+ * unaligned, the address that it accesses, 0 for none; is_strict says whether every instruction does. */
 typedef struct {
   uint64_t get_register, set_register, read_memory, hook_del, emu_stop;
   uint64_t store_hook[2];
   uint64_t loud, most_loud;
   int64_t program_counter, execution_state;
-  int64_t is_thumb;
+  int64_t is_thumb, is_strict;
+  uint64_t unaligned, unaligned_at;
   uint64_t instructions, block_address, block_size, generation;
   int64_t is_watching;
   int64_t asker;

@@ -50,6 +50,8 @@ _MAX_WAITS = 10_000
 _MAX_MEMORY = 256 << 20
 _LOUD = 1 << 19
 """Instructions of blocks that store to the stack alone, after which those are translated without a hook of stores."""
+_STRICT = ("Cortex-M0", "Cortex-M23")
+"""Cores on which every access must be to a multiple of its size."""
 _INVALID = unicorn.UC_HOOK_MEM_UNMAPPED | unicorn.UC_HOOK_MEM_PROT
 _ACCESS = {
     unicorn.UC_MEM_READ_UNMAPPED: "reads",
@@ -223,11 +225,9 @@ class UnicornMachine:
             return None
         if not self._is_counting:
             self._is_counting = True
-            noted.read_memory = cast(uclib.uc_mem_read, c_void_p).value or 0
             noted.is_thumb = self.core.is_arm
             noted.generation = 1
             noted.hook_del = cast(uclib.uc_hook_del, c_void_p).value or 0
-            noted.emu_stop = cast(uclib.uc_emu_stop, c_void_p).value or 0
             noted.most_loud = self._patience
             self._hook(unicorn.UC_HOOK_BLOCK, _counting.hooks()[0], noted)
             self._uc.ctl_flush_tb()
@@ -254,6 +254,8 @@ class UnicornMachine:
             return self._noted
         self._noted = noted = Noted()
         noted.get_register = cast(uclib.uc_reg_read, c_void_p).value or 0
+        noted.read_memory = cast(uclib.uc_mem_read, c_void_p).value or 0
+        noted.emu_stop = cast(uclib.uc_emu_stop, c_void_p).value or 0
         noted.program_counter = self._registers["pc"]
         if self.core.is_arm:
             noted.set_register = cast(uclib.uc_reg_write, c_void_p).value or 0
@@ -262,6 +264,15 @@ class UnicornMachine:
         self._hook_stores(noted)
         self._uc.ctl_flush_tb()
         return noted
+
+    def check_alignment(self) -> None:
+        noted = self.noted()
+        if noted is None or not self.ignores_alignment:
+            return
+        self.ignores_alignment = False
+        noted.is_strict = self.core.name in _STRICT
+        self._hook(unicorn.UC_HOOK_MEM_READ | unicorn.UC_HOOK_MEM_WRITE, _counting.hooks()[3], noted)
+        self._uc.ctl_flush_tb()
 
     def _hook_stores(self, noted: Noted) -> None:
         for index, (first, last) in enumerate(self._not_spare()):
@@ -313,6 +324,8 @@ class UnicornMachine:
         start = self.get("pc")
         self._resumed = start if start in self._hooks else None
         self._hit = self._fault = None
+        if self._noted is not None:
+            self._noted.unaligned_at = 0
         self._watch.start(limit, is_quiet or self._exceptions is None)
         try:
             for _ in range(_MAX_WAITS):
@@ -322,6 +335,9 @@ class UnicornMachine:
                 finally:
                     self._uncount()
                     has_hushed = self._has_hushed()
+                if self._noted is not None and self._noted.unaligned_at:
+                    at, address = self._noted.unaligned_at, self._noted.unaligned
+                    return Stop(Reason.FAULT, at, "accesses the unaligned address", address)
                 if has_hushed and not self._watch.is_late:
                     continue
                 if self._hit is not None or self._watch.is_late or not self._goes_on(is_quiet):

@@ -23,8 +23,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tflm_sim.extensions.firmware.reading.call_graph import Function
+from tflm_sim.extensions.firmware.reading.call_graph import CallGraph, Function
 from tflm_sim.extensions.firmware.reading.elf import Elf, Section
+from tflm_sim.extensions.firmware.reading.machine_code import decoder
 from tflm_sim.extensions.firmware.reading.machine_steps import (
     Branch,
     CallTo,
@@ -157,6 +158,7 @@ class CodeReader:
         self._elf, self._decoder, self._functions = elf, decoder, functions or {}
         self._starts = sorted(self._functions)
         self._returns: dict[int, bool] = {}
+        self._known: dict[Function, CodeFacts] = {}
         self._convention: Convention = decoder.convention
         self._mask = (1 << 8 * self._convention.word) - 1
         self._sections = [s for s in elf.sections if s.is_allocated and s.has_bits and s.size]
@@ -175,6 +177,11 @@ class CodeReader:
 
     def facts(self, function: Function) -> CodeFacts:
         """Return what a function's code does, as far as it is read; nothing of a function that is too long."""
+        if function not in self._known:
+            self._known[function] = self._read(function)
+        return self._known[function]
+
+    def _read(self, function: Function) -> CodeFacts:
         states: dict[int, _State] = {}
         found: dict[int, CallTo] = {}
         following: dict[int, list[int]] = {}
@@ -482,6 +489,12 @@ class CodeReader:
         place = stack.offset + convention.word * (position - len(convention.arguments))
         value, _ = state.slots.get(place, (None, None))
         return value
+
+
+def code_reader(graph: CallGraph) -> CodeReader | None:
+    """Return what reads a program's functions; None where nothing does."""
+    machine = decoder(graph.elf)
+    return CodeReader(graph.elf, machine, graph.functions) if machine else None
 
 
 def _word_at(place: str, size: int, word: int) -> Value | None:

@@ -15,17 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from tflm_sim.errors import FirmwareError
-from tflm_sim.extensions.firmware.reading.dwarf_units import (
-    UNIT_TAGS,
-    At,
-    Sections,
-    Shape,
-    Tag,
-    Unit,
-    Units,
-    Values,
-    uleb,
-)
+from tflm_sim.extensions.firmware.reading.dwarf_units import UNIT_TAGS, At, Shape, Tag, Unit, Units, Values, uleb
 
 MAX_WORK = 1_200_000
 ENTRY_WORK = 6
@@ -86,8 +76,8 @@ class DebugInformation:
 class DwarfReader:
     """Reads debug information (mutable: it caches alignments and counts its work)."""
 
-    def __init__(self, sections: Sections) -> None:
-        self.units = Units(sections)
+    def __init__(self, units: Units) -> None:
+        self.units = units
         self._work = 0
         self._alignments: dict[tuple[bool, int], int | None] = {}
 
@@ -103,7 +93,7 @@ class DwarfReader:
         """
         found = DebugInformation()
         marks = self._search_bytes(markers)
-        for unit in list(self.units.all()):
+        for unit in self.units.all:
             data = self.units.data(unit)
             if marks is None or any(data.find(mark, unit.first, unit.end) >= 0 for mark in marks):
                 walk = _Walk(self.units, unit, found, wanted)

@@ -10,9 +10,11 @@ characters of names are bounded over all units, however many share or overlap th
 from __future__ import annotations
 
 import re
+import struct
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from tflm_sim.errors import FirmwareError
@@ -60,6 +62,11 @@ _TYPE_UNIT, _SPLIT_TYPE_UNIT, _SPLIT = 2, 6, frozenset({4, 5})
 _UNIT_REFERENCES = frozenset({0x11, 0x12, 0x13, 0x14, 0x15})
 
 
+Values = dict[int, tuple[int, int]]
+"""An entry's attributes: (form, number); of a string the number is where it is."""
+_LAYOUTS = {1: "B", 2: "H", 4: "I", 8: "Q"}
+
+
 class Sections(NamedTuple):
     """The bytes of the sections that are needed; empty where the file has none."""
 
@@ -83,6 +90,11 @@ class Shape:
         size: Bytes of all values where that is the same for every entry, else -1.
         is_plain: Whether the next entry follows after that size: it is known, and there are no children.
         sibling: Where the sibling reference is, in bytes from the first value, and its size; None without one there.
+        layout: Reads all values at once where their sizes allow it; None where they do not.
+        laid_out: Attributes and forms of what it reads, in its order.
+        constants: Attributes whose values stand in the shape.
+        varying: Forms whose values each have a size of their own, with the bytes before each.
+        behind: Bytes behind the last of these.
     """
 
     tag: int
@@ -91,43 +103,82 @@ class Shape:
     size: int = -1
     is_plain: bool = False
     sibling: tuple[int, int] | None = None
+    layout: struct.Struct | None = None
+    laid_out: list[tuple[int, int]] = field(default_factory=list)
+    constants: Values = field(default_factory=dict)
+    varying: list[tuple[int, int]] = field(default_factory=list)
+    behind: int = 0
 
 
-@dataclass(slots=True)
+@dataclass(eq=False)
 class Unit:
     """One unit: what a compiler made of one source file.
 
     Attributes:
+        units: All units; its shapes and its first entry are read when they are asked for, as most units are not.
         start: Where it starts in its section.
         end: Where the next one starts.
         first: Where its first entry is.
         version: DWARF version.
         address_size: Bytes of an address.
         offset_size: 4, or 8 in the 64-bit format.
-        shapes: By code.
+        abbreviations: Where its shapes are.
         in_types: Whether it lies in ``.debug_types``.
-        name: The source file, "" for none.
-        producer: The compiler and its options, "" where they are not said.
-        string_base: Where the unit's string offsets start.
-        address_base: Where its addresses start that expressions have by their index.
     """
 
+    units: Units
     start: int
     end: int
     first: int
     version: int
     address_size: int
     offset_size: int
-    shapes: Mapping[int, Shape]
+    abbreviations: int
     in_types: bool = False
-    name: str = ""
-    producer: str = ""
-    string_base: int = 0
-    address_base: int = 0
 
+    @cached_property
+    def sizes(self) -> dict[int, int]:
+        """Bytes of each form's values; without those each of whose values says its own."""
+        own = {_ADDRESS: self.address_size, **dict.fromkeys(_SECTION_OFFSETS, self.offset_size)}
+        own[_REF_ADDRESS] = self.address_size if self.version == 2 else self.offset_size
+        return {**_FIXED_FORMS, **own}
 
-Values = dict[int, tuple[int, int]]
-"""An entry's attributes: (form, number); of a string the number is where it is."""
+    @cached_property
+    def shapes(self) -> dict[int, Shape]:
+        """By code."""
+        return self.units.shapes_of(self)
+
+    @cached_property
+    def _about(self) -> Values:
+        """What its first entry says of the unit."""
+        data = self.units.data(self)
+        code, at = uleb(data, self.first, self.end)
+        shape = self.shapes.get(code)
+        return {} if shape is None or shape.tag not in UNIT_TAGS else self.units.values_of(self, data, at, shape)[0]
+
+    @property
+    def name(self) -> str:
+        """The source file, "" for none."""
+        return self.units.text(self, self._about.get(At.NAME))
+
+    @property
+    def producer(self) -> str:
+        """The compiler and its options, "" where they are not said."""
+        return self.units.text(self, self._about.get(At.PRODUCER))
+
+    @cached_property
+    def string_base(self) -> int:
+        """Where the unit's string offsets start."""
+        return self._about.get(At.STR_OFFSETS_BASE, (0, self._header_of_table))[1]
+
+    @property
+    def address_base(self) -> int:
+        """Where its addresses start that expressions have by their index."""
+        return self._about.get(At.ADDR_BASE, (0, self._header_of_table))[1]
+
+    @property
+    def _header_of_table(self) -> int:
+        return 2 * self.offset_size if self.version == 5 else 0
 
 
 _NOT_ZERO = re.compile(rb"[^\x00]")
@@ -152,8 +203,12 @@ class Units:
     def data(self, unit: Unit) -> bytes:
         return self.sections.types if unit.in_types else self.sections.info
 
-    def all(self) -> Iterator[Unit]:
-        """Yield every unit; padding between them is passed."""
+    @cached_property
+    def all(self) -> Sequence[Unit]:
+        """Every unit; padding between them is passed."""
+        return list(self._read())
+
+    def _read(self) -> Iterator[Unit]:
         for in_types, data in ((False, self.sections.info), (True, self.sections.types)):
             at = 0
             while at + 11 < len(data):
@@ -194,37 +249,19 @@ class Units:
             raise FirmwareError(f"debug information of version {version} at {start:#x}; 2 to 5 can be read")
         signature, type_offset = little_endian(data, at, 8), little_endian(data, at + 8, offset_size)
         at += {_TYPE_UNIT: 8 + offset_size, _SPLIT_TYPE_UNIT: 8 + offset_size}.get(kind, 8 if kind in _SPLIT else 0)
-        shapes = self._shapes_at(abbreviations, address_size, offset_size, version)
-        unit = Unit(start, end, at, version, address_size, offset_size, shapes, in_types)
+        if abbreviations >= len(self.sections.abbreviations):
+            raise FirmwareError(f"abbreviations at {abbreviations:#x} of {len(self.sections.abbreviations):#x}")
+        unit = Unit(self, start, end, at, version, address_size, offset_size, abbreviations, in_types)
         if kind == _TYPE_UNIT:
             self._signatures[signature] = unit, start + type_offset
-        self._name_unit(unit, data)
         return unit
 
-    def _name_unit(self, unit: Unit, data: bytes) -> None:
-        """Read name and producer off the unit's first entry."""
-        unit.string_base = unit.address_base = 2 * unit.offset_size if unit.version == 5 else 0
-        code, at = uleb(data, unit.first, unit.end)
-        shape = unit.shapes.get(code)
-        if shape is None or shape.tag not in UNIT_TAGS:
-            return
-        values, _ = self.values_of(unit, data, at, shape)
-        _, unit.address_base = values.get(At.ADDR_BASE, (0, unit.address_base))
-        base = values.get(At.STR_OFFSETS_BASE)
-        if base is not None:
-            unit.string_base = base[1]
-            values, _ = self.values_of(unit, data, at, shape)
-        unit.name = self.text(unit, values.get(At.NAME))
-        unit.producer = self.text(unit, values.get(At.PRODUCER))
-
-    def _shapes_at(self, start: int, address_size: int, offset_size: int, version: int) -> dict[int, Shape]:
+    def shapes_of(self, unit: Unit) -> dict[int, Shape]:
         """Return the abbreviations of a unit by code."""
-        key = (start, address_size | version << 8, offset_size)
+        key = (unit.abbreviations, unit.address_size | unit.version << 8, unit.offset_size)
         if key in self._shapes:
             return self._shapes[key]
-        data, at, shapes = self.sections.abbreviations, start, dict[int, Shape]()
-        if start >= len(data):
-            raise FirmwareError(f"abbreviations at {start:#x} of {len(data):#x}")
+        data, at, shapes = self.sections.abbreviations, unit.abbreviations, dict[int, Shape]()
         while at < len(data):
             code, at = uleb(data, at, len(data))
             if code == 0:
@@ -245,7 +282,7 @@ class Units:
                 attributes.append((attribute, form, implicit))
                 self._count_shape()
             shape = Shape(tag, has_children, attributes)
-            _measure(shape, address_size, offset_size, version)
+            _measure(shape, unit.sizes)
             shapes[code] = shape
         self._shapes[key] = shapes
         return shapes
@@ -282,13 +319,18 @@ class Units:
     def skip(self, unit: Unit, data: bytes, at: int, shape: Shape) -> int:
         """Return where an entry's values end."""
         self._charge(shape)
-        for _, form, _ in shape.attributes:
-            at = self._value(unit, data, at, form, 0)[1]
-        return at
+        for before, form in shape.varying:
+            at = self._value(unit, data, at + before, form, 0)[1]
+        return at + shape.behind
 
     def values_of(self, unit: Unit, data: bytes, at: int, shape: Shape) -> tuple[Values, int]:
         """Return an entry's values, attribute -> (form, number), and where they end; strings are their position."""
         self._charge(shape)
+        if shape.layout is not None and at + shape.size <= len(data):
+            values = dict(shape.constants)
+            for (attribute, form), number in zip(shape.laid_out, shape.layout.unpack_from(data, at), strict=True):
+                values[attribute] = form, number
+            return values, at + shape.size
         values = {}
         for attribute, form, implicit in shape.attributes:
             number, at = self._value(unit, data, at, form, implicit)
@@ -303,9 +345,9 @@ class Units:
 
     def _value(self, unit: Unit, data: bytes, at: int, form: int, implicit: int) -> tuple[int, int]:
         """Return (number, end) of one value."""
-        size = _fixed_size(form, unit.address_size, unit.offset_size, unit.version)
         if form == _IMPLICIT:
             return implicit, at
+        size = unit.sizes.get(form)
         if size is not None:
             return (little_endian(data, at, size) if size else 1), at + size
         if form in _UNSIGNED:
@@ -348,26 +390,28 @@ class Units:
         return ""
 
 
-def _fixed_size(form: int, address_size: int, offset_size: int, version: int) -> int | None:
-    """Return the bytes of a form's values, None where each value says its own."""
-    if form == _ADDRESS or (form == _REF_ADDRESS and version == 2):
-        return address_size
-    if form == _REF_ADDRESS or form in _SECTION_OFFSETS:
-        return offset_size
-    return _FIXED_FORMS.get(form)
-
-
-def _measure(shape: Shape, address_size: int, offset_size: int, version: int) -> None:
+def _measure(shape: Shape, sizes_by_form: Mapping[int, int]) -> None:
     """Note the size of a shape's values where it is fixed, and where the sibling reference lies."""
-    total = 0
-    for attribute, form, _ in shape.attributes:
-        size = _fixed_size(form, address_size, offset_size, version)
+    before, sizes = 0, []
+    for attribute, form, implicit in shape.attributes:
+        size = sizes_by_form.get(form)
         if size is None:
-            return
-        if attribute == At.SIBLING and form in (0x11, 0x12, 0x13, 0x14):
-            shape.sibling = total, size
-        total += size
-    shape.size, shape.is_plain = total, not shape.has_children
+            shape.varying.append((before, form))
+            before = 0
+            continue
+        if attribute == At.SIBLING and form in (0x11, 0x12, 0x13, 0x14) and not shape.varying:
+            shape.sibling = before, size
+        if size:
+            shape.laid_out.append((attribute, form))
+            sizes.append(size)
+        else:
+            shape.constants[attribute] = form, implicit if form == _IMPLICIT else 1
+        before += size
+    shape.behind = before
+    if not shape.varying:
+        shape.size, shape.is_plain = before, not shape.has_children
+        if all(size in _LAYOUTS for size in sizes):
+            shape.layout = struct.Struct("<" + "".join(_LAYOUTS[size] for size in sizes))
 
 
 def _block(data: bytes, at: int, width: int, end: int) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from struct import Struct
 
-from tflm_sim.errors import ModelError
+from tflm_sim.errors import FirmwareError, ModelError
 from tflm_sim.extensions.firmware.reading.image import Piece
 from tflm_sim.model.flatbuf import IDENTIFIER_POSITION, FlatBuffer
 from tflm_sim.model.load import parse_flatbuffer
@@ -21,6 +21,8 @@ from tflm_sim.model.unkept import MeasuredFlatBuffer
 MAX_WORK = 6 * 1024**2
 """How many bytes may be parsed in one image, a table counted as ``TABLE_WORK``: more than its models need by far."""
 TABLE_WORK = 64
+MOST_MODELS = 256
+"""Each is judged in each arena and set-up that the program may have."""
 
 _U16, _U32 = Struct("<H"), Struct("<I")
 
@@ -64,7 +66,11 @@ class WalkedFlatBuffer(MeasuredFlatBuffer):
 
 
 def find_models(pieces: Iterable[Piece]) -> tuple[EmbeddedModel, ...]:
-    """Return the models in ``pieces``, in their order; a model that lies at two addresses is two."""
+    """Return the models in ``pieces``, in their order; a model that lies at two addresses is two.
+
+    Raises:
+        FirmwareError: There are more than any program has.
+    """
     found: list[EmbeddedModel] = []
     budget = MAX_WORK
     for piece in pieces:
@@ -96,6 +102,8 @@ def _find_in(piece: Piece, budget: int, found: list[EmbeddedModel]) -> int:
             found.append(
                 EmbeddedModel(_cut(model, piece.data, start, extent), piece.name, piece.address + start, extent)
             )
+            if len(found) > MOST_MODELS:
+                raise FirmwareError(f"more than {MOST_MODELS} models lie in it, more than any program has")
             at = start + extent
     return budget
 

@@ -13,6 +13,7 @@ from tflm_sim.extensions.firmware.reading.absent_checks import AbsentCheck, find
 from tflm_sim.extensions.firmware.reading.attributes import Processor, processor
 from tflm_sim.extensions.firmware.reading.bank_plans import GivenBanks, bank_plans
 from tflm_sim.extensions.firmware.reading.call_graph import CallGraph
+from tflm_sim.extensions.firmware.reading.code_values import code_reader
 from tflm_sim.extensions.firmware.reading.dated_texts import DatedText, find_dated_texts, kernel_files
 from tflm_sim.extensions.firmware.reading.dwarf_units import Units
 from tflm_sim.extensions.firmware.reading.elf import DATA, Elf, Symbol
@@ -25,7 +26,7 @@ from tflm_sim.extensions.firmware.reading.linked_kernels import (
     links_all_operators,
     registered_operators,
 )
-from tflm_sim.extensions.firmware.reading.measured_structs import DebugFacts, debug_facts, sections_of
+from tflm_sim.extensions.firmware.reading.measured_structs import DebugFacts, debug_facts, units_of
 from tflm_sim.extensions.firmware.reading.memory import Region, regions
 from tflm_sim.extensions.firmware.reading.object_parts import ObjectPart, part_of
 from tflm_sim.extensions.firmware.reading.set_up import SetUp, read_set_up
@@ -188,8 +189,10 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
     known = processor(elf)
     int64_alignment = known.abi.int64_alignment if known.abi else 8
     graph = CallGraph(elf)
-    debug = debug_facts(elf, declarations(Runtime()), int64_alignment=int64_alignment)
-    set_up = read_set_up(elf, graph)
+    units = units_of(elf)
+    debug = debug_facts(units, declarations(Runtime()), int64_alignment=int64_alignment)
+    reader = code_reader(graph)
+    set_up = read_set_up(graph, reader)
     is_link_time_optimised = _is_link_time_optimised(debug, symbols)
     tells_names = bool(symbols) and not is_link_time_optimised
     return replace(
@@ -210,11 +213,11 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
         resolver_sizes=resolver_sizes(symbol.name for symbol in symbols),
         only_takes_allocators=only_takes_allocators(symbols),
         own_kernels=own_kernels(symbols),
-        kernel_requests=kernel_requests(elf, graph),
+        kernel_requests=kernel_requests(graph, reader),
         own_resolvers=own_classes(symbols, tflm_names.FIND_OPERATOR),
         own_planners=own_classes(symbols, tflm_names.PLANNER_OFFSET),
         set_up=set_up,
-        arena_parts=tuple(_arena_parts(elf, set_up)),
+        arena_parts=tuple(_arena_parts(elf, units, set_up)),
         is_link_time_optimised=is_link_time_optimised,
         regions=regions(elf, ram=ram),
     )
@@ -258,13 +261,13 @@ def _named(models: Iterable[EmbeddedModel], symbols: Iterable[Symbol]) -> tuple[
     return tuple(named)
 
 
-def _arena_parts(elf: Elf, set_up: SetUp) -> Iterator[tuple[int, ObjectPart]]:
+def _arena_parts(elf: Elf, units: Units, set_up: SetUp) -> Iterator[tuple[int, ObjectPart]]:
     """Yield the member that holds each arena, where debug information describes the arena's object."""
     objects = AddressIndex((one.value, one.size, one.name) for one in elf.symbols if one.size and one.type in DATA)
     for arena in sorted({call.arena for call in set_up.interpreters if call.arena is not None}):
         if found := objects.at(arena):
             start, size, _ = found
-            yield arena, part_of(Units(sections_of(elf)), start, size, arena - start)
+            yield arena, part_of(units, start, size, arena - start)
 
 
 def _is_link_time_optimised(debug: DebugFacts | None, symbols: Iterable[Symbol]) -> bool:

@@ -27,8 +27,11 @@ _UF2_NOT_FLASH = 1
 
 
 _OTHER_FILES = {
-    b"!<arch>\n": "a library of object files; name the linked program",
+    **dict.fromkeys((b"!<arch>\n", b"!<thin>\n"), "a library of object files; name the linked program"),
     b"\x1f\x8b": "compressed with gzip; unpack it first",
+    b"BZh": "compressed with bzip2; unpack it first",
+    b"\xfd7zXZ\0": "compressed with xz; unpack it first",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd; unpack it first",
     b"PK\x03\x04": "a .zip archive; unpack it first",
     **dict.fromkeys(
         (b"S0", b"S1", b"S2", b"S3"),
@@ -147,7 +150,9 @@ def _refuse_overlaps(elf: Elf) -> None:
 
 
 def _uf2_blocks(data: bytes) -> Iterator[tuple[int, bytes]]:
-    for start in range(0, len(data) - 511, 512):
+    if len(data) % 512:
+        raise FirmwareError("the last UF2 block is not whole: is it truncated?", offset=len(data) // 512 * 512)
+    for start in range(0, len(data), 512):
         first, second, flags, address, size, *_ = _UF2.unpack_from(data, start)
         end = int.from_bytes(data[start + 508 : start + 512], "little")
         if (first, second) != _UF2_MAGIC or end != _UF2_END or size > 476:
@@ -167,7 +172,7 @@ def _hex_record(line: bytes) -> bytes | None:
 
 
 def _hex_records(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield (address, bytes) of each data record. Record types: 0 data, 1 end, 2 and 4 upper address bits."""
+    """Yield (address, bytes) of each data record. Types: 0 data, 1 end, 2 and 4 upper address bits, 3 and 5 start."""
     base = at = 0
     for line in data.split(b"\n"):
         offset, at = at, at + len(line) + 1
@@ -182,21 +187,28 @@ def _hex_records(data: bytes) -> Iterator[tuple[int, bytes]]:
             yield base + int.from_bytes(record[1:3], "big"), payload
         elif kind == 1:
             return
-        elif kind in (2, 4):
+        elif kind in (2, 4) and len(payload) == 2:
             base = int.from_bytes(payload, "big") << (4 if kind == 2 else 16)
+        elif kind not in (3, 5):
+            raise FirmwareError(f"an Intel HEX record of type {kind} with {len(payload)} bytes", offset=offset)
+    raise FirmwareError("no record says that the file ends: is it truncated?", offset=len(data))
 
 
 def _joined(blocks: Iterable[tuple[int, bytes]]) -> Iterator[Piece]:
-    """Yield pieces of blocks that touch; of blocks at the same address the last one counts."""
-    ordered = sorted(dict(blocks).items())
+    """Yield pieces of blocks that touch, or that say the same of what they share."""
     start, run = 0, bytearray()
-    for address, block in ordered:
-        if run and address != start + len(run):
+    for address, block in sorted(blocks):
+        if run and address > start + len(run):
             yield Piece("", start, memoryview(bytes(run)))
             run = bytearray()
         if not run:
             start = address
-        run += block
+        shared = start + len(run) - address
+        if block[:shared] != run[address - start : address - start + len(block)]:
+            raise FirmwareError(f"it says twice what is at {address:#x}, and not the same")
+        run += block[shared:]
+        if start + len(run) > 1 << 32:
+            raise FirmwareError(f"the {len(block)} bytes at {address:#x} do not lie below 4 GiB")
     if run:
         yield Piece("", start, memoryview(bytes(run)))
 

@@ -26,6 +26,8 @@ _REPLACED_SOURCES = frozenset(_REPLACED.split())
 
 Source: tensorflow/lite/micro/kernels/{cmsis_nn,esp_nn}/ @ 90b983c, esp-tflite-micro 1.4.0.
 """
+_PREMISE = "each is taken to need what TFLM's of its name needs"
+"""What no file proves: a kernel may be changed where its name, its file and the number of its requests are TFLM's."""
 _MVP = "mvp"
 LIBRARY_NAMES = {
     _MVP: "Silicon Labs' MVP",
@@ -65,7 +67,7 @@ def linked_kernels(firmware: Firmware, base: Target | None, kernels: str | None)
     if kernels is not None and kernels.partition("@")[0].removesuffix("_ansi") != name:
         raise UsageError(f"`kernels={kernels}`: {file_name(firmware)} links {name} ({grounds})")
     if name == "reference":
-        return REFERENCE, Ground("kernels", "reference", grounds, "concluded")
+        return REFERENCE, Ground("kernels", "reference", f"{grounds}; {_PREMISE}", "concluded")
     variants = _variants(firmware, base)
     if name not in variants:
         raise FirmwareError(
@@ -74,7 +76,7 @@ def linked_kernels(firmware: Firmware, base: Target | None, kernels: str | None)
     newest = last_esp_nn(dict(firmware.kernel_functions).get(name, ())) if name == "esp_nn" else ""
     library = parse_kernels(kernels or (f"{name}@{newest}" if newest else name), variants=variants)
     version = "as named" if kernels and "@" in kernels else "its version is assumed"
-    return library, Ground("kernels", str(library), f"{grounds}; {version}", "concluded")
+    return library, Ground("kernels", str(library), f"{grounds}; {version}; {_PREMISE}", "concluded")
 
 
 def _variants(firmware: Firmware, base: Target | None) -> dict[str, str]:

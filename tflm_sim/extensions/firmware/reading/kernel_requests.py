@@ -17,9 +17,7 @@ from typing import NamedTuple
 
 from tflm_sim.extensions.firmware.reading.call_graph import CallGraph, Function
 from tflm_sim.extensions.firmware.reading.code_values import ARGUMENT, CallSite, CodeReader, Value
-from tflm_sim.extensions.firmware.reading.elf import Elf
 from tflm_sim.extensions.firmware.reading.linked_kernels import registering_functions
-from tflm_sim.extensions.firmware.reading.machine_code import decoder
 from tflm_sim.extensions.firmware.reading.symbol_names import COMPUTES, function_name
 from tflm_sim.targets.changes import CORAL, EDGE_IMPULSE, ESP, UPSTREAM
 from tflm_sim.targets.kernel_library import REFERENCE
@@ -89,22 +87,18 @@ def known_requests(op: str, runtime: Runtime, library: str) -> Requests | None:
     return reduce(Requests.most, found) if found else None
 
 
-def kernel_requests(elf: Elf, graph: CallGraph) -> tuple[tuple[str, Requests], ...]:
+def kernel_requests(graph: CallGraph, reader: CodeReader | None) -> tuple[tuple[str, Requests], ...]:
     """Return how often the kernel of each operator of a program asks for memory; () where no code is read."""
-    machine = decoder(elf)
-    if machine is None:
+    if reader is None:
         return ()
-    reader = CodeReader(elf, machine, graph.functions)
-    return tuple(
-        (op, _Kernel(elf, graph, reader, register).requests()) for op, register in registering_functions(graph)
-    )
+    return tuple((op, _Kernel(graph, reader, register).requests()) for op, register in registering_functions(graph))
 
 
 class _Kernel:
     """The code of the kernel that a Register function names."""
 
-    def __init__(self, elf: Elf, graph: CallGraph, reader: CodeReader, register: Function) -> None:
-        self._elf, self._graph, self._reader, self._register = elf, graph, reader, register
+    def __init__(self, graph: CallGraph, reader: CodeReader, register: Function) -> None:
+        self._elf, self._graph, self._reader, self._register = graph.elf, graph, reader, register
 
     def requests(self) -> Requests:
         word = self._elf.bits // 8

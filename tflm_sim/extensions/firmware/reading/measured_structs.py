@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from tflm_sim.extensions.firmware.reading.dwarf import ANONYMOUS, DebugInformation, DwarfReader, StructFact
-from tflm_sim.extensions.firmware.reading.dwarf_units import Sections, Unit
+from tflm_sim.extensions.firmware.reading.dwarf_units import Sections, Unit, Units
 from tflm_sim.extensions.firmware.reading.elf import Elf
 from tflm_sim.extensions.firmware.reading.tflm_names import without_namespace
 from tflm_sim.targets.structs import MeasuredStruct
@@ -55,11 +55,11 @@ def _by_table_name(found: DebugInformation, names: Collection[str]) -> dict[str,
     return facts
 
 
-def debug_facts(elf: Elf, names: Collection[str], *, int64_alignment: int) -> DebugFacts | None:
+def debug_facts(units: Units, names: Collection[str], *, int64_alignment: int) -> DebugFacts | None:
     """Return the structs among ``names`` (of our tables) that debug information describes.
 
     Args:
-        elf: The file.
+        units: The file's debug information.
         names: Names as in ``targets/struct_tables``.
         int64_alignment: Of the ABI; debug information does not say it.
 
@@ -69,7 +69,7 @@ def debug_facts(elf: Elf, names: Collection[str], *, int64_alignment: int) -> De
     Raises:
         FirmwareError: The debug information contradicts itself.
     """
-    reader = DwarfReader(sections_of(elf))
+    reader = DwarfReader(units)
     last_names = {re.split(r"::|\.", name)[-1] for name in names}
     found = reader.read(markers=_MARKERS, wanted=lambda name: name.rpartition("::")[2] in last_names)
     if not found.units or not found.structs:
@@ -88,14 +88,14 @@ def debug_facts(elf: Elf, names: Collection[str], *, int64_alignment: int) -> De
     )
 
 
-def sections_of(elf: Elf) -> Sections:
-    """Return the sections that hold debug information, inflated."""
+def units_of(elf: Elf) -> Units:
+    """Return a file's debug information, inflated."""
 
     def read(*names: str) -> bytes:
         section = next((section for name in names if (section := elf.section(name))), None)
         return bytes(elf.bytes_of(section)) if section else b""
 
-    return Sections(*(read(f".debug_{name}", f".zdebug_{name}") for name in _SECTION_NAMES))
+    return Units(Sections(*(read(f".debug_{name}", f".zdebug_{name}") for name in _SECTION_NAMES)))
 
 
 _SECTION_NAMES = ("info", "abbrev", "str", "line_str", "str_offsets", "types", "addr")

@@ -104,7 +104,7 @@ def _path(part: ObjectPart, member: _Member) -> str:
 def _type_of_variable(units: Units, address: int) -> _Type | None:
     """Return the type of the static variable at an address; None where none is described there."""
     data = units.sections.info
-    for unit in list(units.all()):
+    for unit in units.all:
         for place in () if unit.in_types else _locations(units, unit, address):
             at = data.find(place, unit.first, unit.end)
             while at >= 0:
@@ -121,7 +121,7 @@ def _locations(units: Units, unit: Unit, address: int) -> Iterator[bytes]:
         return
     said, addresses = address.to_bytes(unit.address_size, "little"), units.sections.addresses
     yield _ADDRESS_OPERATION + said
-    at = addresses.find(said, unit.address_base)
+    at = addresses.find(said, unit.address_base) if said in addresses else -1
     while at >= 0 and (at - unit.address_base) % unit.address_size:
         at = addresses.find(said, at + 1)
     if at >= 0:

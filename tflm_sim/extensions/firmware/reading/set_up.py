@@ -29,8 +29,6 @@ from tflm_sim.extensions.firmware.reading.code_values import (
     Value,
     substituted,
 )
-from tflm_sim.extensions.firmware.reading.elf import Elf
-from tflm_sim.extensions.firmware.reading.machine_code import decoder
 from tflm_sim.extensions.firmware.reading.symbol_names import function_name, plain_name
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 
@@ -226,13 +224,12 @@ def _enum_kinds(program: _Program, functions: Iterable[Function]) -> set[bool]:
     return {_TENSOR_SIZES[size] for size in sizes if size is not None}
 
 
-def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
-    """Return what the code of a program passes to TFLM."""
+def read_set_up(graph: CallGraph, reader: CodeReader | None) -> SetUp:
+    """Return what the code of a program passes to TFLM; ``reader``: None where no code is read."""
     wanted = [f for f in graph.functions.values() if any(map(_RELEVANT_FUNCTIONS.fullmatch, f.names))]
-    machine = decoder(elf) if wanted else None
-    if machine is None:
+    if reader is None or not wanted:
         return SetUp(allocates_again=_allocates_again(graph, 0))
-    program = _Program(graph, CodeReader(elf, machine, graph.functions))
+    program = _Program(graph, reader)
     found = [call for function in wanted for call in _calls_of_constructor(program, graph, function)]
     calls = tuple(dict.fromkeys(found[:_MAX_CALLS]))
     enums, lengths = _only_value(_enum_kinds(program, wanted)), _only_value(_table_lengths(program, wanted))
@@ -312,16 +309,12 @@ def _kinds(parameters: str) -> Iterator[str]:
 
 
 class _Program:
-    """The program's functions, each read once."""
+    """The program's functions."""
 
     def __init__(self, graph: CallGraph, reader: CodeReader) -> None:
         self._graph, self._reader = graph, reader
-        self._read: dict[int, CodeFacts] = {}
-
-    def _facts(self, function: Function) -> CodeFacts:
-        if function.start not in self._read:
-            self._read[function.start] = self._reader.facts(function)
-        return self._read[function.start]
+        self._facts = reader.facts
+        self._constants: dict[Function, frozenset[tuple[int, int]]] = {}
 
     def _calls_in(self, function: Function) -> tuple[CallSite, ...]:
         return self._facts(function).calls
@@ -624,12 +617,33 @@ class _Program:
     def _may_name(self, function: Function, start: int, end: int) -> bool:
         """Whether code of ARM has an address from ``start`` to ``end``, or one near it, among its constants.
 
-        Other code is not asked, and code that puts constants together of two halves.
+        Other code is not asked.
         """
-        if self._graph.elf.machine != "ARM" or any(map(_is_upper_half, self._reader.halfwords(function))):
+        if self._graph.elf.machine != "ARM":
             return True
-        words = (self._reader.constant(at, 4) for at in range(function.start & ~3, function.start + function.size, 4))
-        return any(word is not None and start - _NEAR < word < end for word in words)
+        if function not in self._constants:
+            self._constants[function] = frozenset(self._constants_of(function))
+        first = start - _NEAR
+        return any(word < end and word + size > first for word, size in self._constants[function])
+
+    def _constants_of(self, function: Function) -> Iterator[tuple[int, int]]:
+        """Yield the words that code of Thumb loads from beside itself, and what MOVT makes of a register, with how
+        many numbers from there on it may be.
+
+        Every halfword is taken to begin an instruction, so that some are none.
+        """
+        code = self._reader.halfwords(function)
+        for i, half in enumerate(code):
+            following = code[i + 1] if i + 1 < len(code) else 0
+            at = (function.start + 2 * i + 4) & ~3
+            if half & 0xFBF0 == 0xF2C0:  # MOVT
+                upper = (half & 15) << 12 | (half & 0x400) << 1 | (following & 0x7000) >> 4 | following & 0xFF
+                yield upper << 16, 1 << 16
+            elif half >> 11 == 9 or half in (0xF8DF, 0xF85F):  # LDR, in two bytes and in four
+                offset = 4 * (half & 0xFF) if half >> 11 == 9 else following & 0xFFF
+                word = self._reader.constant(at - offset if half == 0xF85F else at + offset, 4)
+                if word is not None:
+                    yield word, 1
 
     def _trace_back(self, caller: Function, facts: dict[str, Value | None]) -> None:
         """Put what the caller's other calls returned into words: a heap's memory, a model, a table of variables."""
@@ -695,11 +709,6 @@ class _Program:
             if value is not None and not value.base and value.offset in _TENSOR_SIZES
         }
         return sizes.pop() if len(sizes) == 1 else None
-
-
-def _is_upper_half(code: int) -> bool:
-    """Whether a halfword of Thumb begins MOVT, which sets the upper half of a register."""
-    return code & 0xFBF0 == 0xF2C0
 
 
 def _is_to_stack_pointer(code: int) -> bool:

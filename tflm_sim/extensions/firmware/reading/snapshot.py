@@ -222,10 +222,11 @@ def _runtime(position: int) -> Runtime:
 
 def _mismatches(measured: tuple[MeasuredStruct, ...], abi: Abi, runtime: Runtime) -> tuple[StructMismatch, ...]:
     table = layouts(abi, runtime)
+    known = ((struct, table.get(struct.name)) for struct in measured)
     return tuple(
-        StructMismatch(struct.name, struct.size, table[struct.name].size)
-        for struct in measured
-        if struct.name in table and table[struct.name].size != struct.size
+        StructMismatch(struct.name, struct.size, layout.size)
+        for struct, layout in known
+        if layout is not None and layout.size != struct.size
     )
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from tflm_sim.errors import FirmwareError
 from tflm_sim.extensions.firmware.reading import tflm_names
 from tflm_sim.extensions.firmware.reading.elf import DATA, FUNCTION, Elf, Symbol
 
@@ -14,6 +15,9 @@ _NO_ARENAS = frozenset(("main_arena",))
 """Objects of that name that are something else: glibc keeps its heap's state in ``main_arena``."""
 _ARENA_LEAST = 256
 """Bytes: what is smaller is a pointer to an arena, or its size."""
+_ARENA_MOST = (1 << 31) - 1
+_MOST_ARENAS = 100
+"""A model is judged in each arena that may be its own, so that more would take minutes."""
 _NESTED = re.compile(r"_Z(?:N[KV]*|L)?")
 _LENGTH = re.compile(r"L?(\d{1,4})")
 """Before an identifier in a mangled name; "L" is before that of a static function."""
@@ -87,14 +91,26 @@ def function_name(name: str) -> str:
 
 
 def arenas(elf: Elf, wanted: str | None = None) -> tuple[ArenaSymbol, ...]:
-    """Return the objects in RAM whose names say that they are arenas, or those of the name ``wanted``."""
-    found = {}
+    """Return the objects in RAM whose names say that they are arenas, or those of the name ``wanted``.
+
+    Raises:
+        FirmwareError: There are more than any program has, or one is larger than any is.
+    """
+    found: dict[int, ArenaSymbol] = {}
     for symbol in elf.symbols:
         section = elf.sections[symbol.section] if symbol.section < len(elf.sections) else None
         if symbol.type not in DATA or section is None or not section.is_allocated:
             continue
         if _is_wanted(symbol, wanted) if wanted is not None else section.is_writable and _is_arena(symbol):
-            found[symbol.value] = ArenaSymbol(plain_name(symbol.name), symbol.value, symbol.size, section.name)
+            name = plain_name(symbol.name)
+            if symbol.size > _ARENA_MOST:
+                raise FirmwareError(f"the object {name} has {symbol.size:,} bytes, more than any arena")
+            found[symbol.value] = ArenaSymbol(name, symbol.value, symbol.size, section.name)
+    if len(found) > _MOST_ARENAS:
+        raise FirmwareError(
+            f"{len(found):,} objects are called arenas, and {_MOST_ARENAS} are judged at most: 'tflm-sim firmware "
+            "--arena-symbol NAME' takes one"
+        )
     return tuple(found[address] for address in sorted(found))
 
 

@@ -54,6 +54,7 @@ def test_what_moves_nothing_was_refused(arena: Callable[..., Allocations], role:
 
 def test_temps_grow_from_the_head_and_are_given_back(arena: Callable[..., Allocations]) -> None:
     allocations = arena(
+        (Watched.RESIZE, 32, 16, (32, 1024, 32)),
         (Watched.TEMP, 20, 16, (32, 1024, 64)),
         (Watched.TEMP, 0, 16, (32, 1024, 64)),
         (Watched.TEMP, 2**32 - 16, 16, (32, 1024, 48)),
@@ -62,6 +63,7 @@ def test_temps_grow_from_the_head_and_are_given_back(arena: Callable[..., Alloca
         (Watched.TEMP_RESET, 0, 0, (32, 1024, 48)),
     )
     assert allocations.events == [
+        Resize(32, 16, True, 32, 1024),
         Temp(20, 16, 44, 64, 1024),
         Temp(0, 16, 64, 64, 1024),
         Temp(2**32 - 16, 16, 64, 48, 1024),
@@ -117,6 +119,16 @@ def test_tail_bytes_that_were_taken_without_a_call_are_told_before_the_next(aren
 
     assert unseen(1024).events == [TempFree(0)]
     assert unseen(1000).events == [TempFree(0), Persist(24, 0, 1000, 24, 24, "", "")]
+
+
+def test_what_was_taken_behind_a_call_without_another_is_apart(arena: Callable[..., Allocations]) -> None:
+    allocations = arena((Watched.PERSISTENT, 10, 8, (48, 900, 0)), (Watched.TEMP, 20, 16, (48, 900, 68)))
+    assert allocations.events == [
+        Persist(10, 8, 1008, 16, 16, "", ""),
+        Resize(48, 0, True, 48, 900),
+        Persist(108, 0, 900, 108, 124, "", ""),
+        Temp(20, 16, 48, 68, 900),
+    ]
 
 
 def test_a_call_that_goes_on_in_another_entry_is_one(arena: Callable[..., Allocations]) -> None:

@@ -81,6 +81,18 @@ def test_a_model_that_its_core_may_not_read_is_no_yes(
     assert found(machine, Search((trial(1000, Result(0, 980)), 900)), result).fits
 
 
+def test_a_core_that_faults_where_it_reads_a_model_says_so_of_an_arena_of_any_size(
+    machine: Callable[[str], Any],
+) -> None:
+    fault = Result(None, ending="it accesses the unaligned address 0x8006", has_crashed=True, model=0x8002)
+    said = found(machine, Search((trial(1000), 900)), fault)
+    assert (said.fits, said.smallest) == (False, None)
+    assert said.reason == (
+        "its model, with a table at 0x8002, is not aligned to 4 bytes (use alignas(16)): "
+        "it accesses the unaligned address 0x8006"
+    )
+
+
 @pytest.mark.parametrize(
     ("results", "can_move", "moves", "said"),
     [

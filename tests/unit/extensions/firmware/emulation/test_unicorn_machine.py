@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -220,6 +221,34 @@ def test_a_state_is_gone_back_to(made: Any) -> None:
     again = machine.save()
     machine.restore(again)
     assert machine.run(EVER) == Stop(Reason.ADDRESS, CODE + 2), "who goes back has not begun there"
+
+
+LDM, LDRD = (0xC90C,), (0xE9D1, 0x2300)
+"""ldm r1!, {r2, r3}; ldrd r2, r3, [r1]."""
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "address", "faults"),
+    [
+        ((LOAD,), "Cortex-M4", RAM + 1, False),
+        ((LOAD,), "Cortex-M0", RAM + 1, True),
+        ((LOAD,), "Cortex-M0", RAM + 4, False),
+        ((STORE,), "Cortex-M23", RAM + 2, True),
+        (LDM, "Cortex-M4", RAM + 2, True),
+        (LDM, "Cortex-M4", RAM + 4, False),
+        (LDRD, "Cortex-M4", RAM + 1, True),
+        (LDRD, "Cortex-M4", RAM + 4, False),
+    ],
+)
+def test_an_unaligned_access_faults_where_the_core_does(
+    made: Any, code: tuple[int, ...], name: str, address: int, faults: bool
+) -> None:
+    machine = made(*code, ADD, STAY, core=replace(CORTEX_M4, name=name), r1=address)
+    machine.check_alignment()
+    assert not machine.ignores_alignment
+    machine.stop_at([CODE + 2 * len(code)])
+    expected = Stop(Reason.FAULT, CODE, "accesses the unaligned address", address)
+    assert machine.run(EVER) == (expected if faults else Stop(Reason.ADDRESS, CODE + 2 * len(code)))
 
 
 def test_a_risc_v_has_no_thumb_bit(made: Any) -> None:

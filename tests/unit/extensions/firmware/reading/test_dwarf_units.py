@@ -73,7 +73,7 @@ def one_form(name: str, version: int, offset_size: int, address_size: int, value
     shapes = b"\1\x24\0\x02" + _uleb(form) + implicit + b"\0\0\0"
     whole = header(version, offset_size, address_size, len(values)) + values
     units = Units(sections(whole, shapes))
-    (unit,) = units.all()
+    (unit,) = units.all
     return units, unit
 
 
@@ -120,7 +120,7 @@ def test_an_encoding_may_stand_before_each_value() -> None:
 
 def test_an_unknown_encoding_is_named() -> None:
     units = Units(sections(header(4, 4, 4, 1) + b"\0", b"\1\x24\0\x02\x02\0\0\0"))
-    (unit,) = units.all()
+    (unit,) = units.all
     with pytest.raises(FirmwareError, match="unknown encoding 0x2 at 0xb "):
         units.skip(unit, units.data(unit), 11, unit.shapes[1])
 
@@ -134,7 +134,7 @@ def test_where_the_first_entry_of_a_unit_is(version: int, kind: int, extra: int)
     before += b"\0"
     own = header(version, 4, 4, 20, kind)
     units = Units(sections(before + own + bytes(20) + bytes(5), b"\0"))
-    _, unit = units.all()
+    _, unit = units.all
     start = len(before)
     assert (unit.start, unit.first, unit.end) == (start, start + len(own) + extra, start + len(own) + 20)
     assert (unit.version, unit.address_size, unit.offset_size, unit.in_types) == (version, 4, 4, False)
@@ -144,7 +144,7 @@ def test_a_type_unit_is_known_by_its_signature() -> None:
     types = header(4, 4, 4, 13) + struct.pack("<QI", 0x0102_0304_0506_0708, 23) + b"\0"
     modern = header(5, 4, 4, 13, kind=2) + struct.pack("<QI", 77, 24) + b"\0"
     units = Units(sections(modern, b"\0", types=types))
-    one, other = units.all()
+    one, other = units.all
     assert (one.in_types, other.in_types, units.data(other)) == (False, True, types)
     assert units.resolve(one, (0x20, 0x0102_0304_0506_0708)) == (other, 23)
     assert units.resolve(one, (0x20, 77)) == (one, 24)
@@ -154,7 +154,7 @@ def test_a_type_unit_is_known_by_its_signature() -> None:
 def test_references_lead_to_units_by_their_starts() -> None:
     one = header(4, 4, 4, 9) + bytes(9)  # 20 bytes
     units = Units(sections(one + one, b"\0"))
-    first, second = units.all()
+    first, second = units.all
     assert [units.resolve(second, (form, 11)) for form in (0x11, 0x12, 0x13, 0x14, 0x15)] == [(second, 31)] * 5
     assert [units.reference(second, (form, 11)) for form in (0x11, 0x15, 0x10, 0x20)] == [31, 31, -1, -1]
     assert units.resolve(second, (0x10, 19)) == (first, 19)
@@ -174,12 +174,12 @@ def test_references_lead_to_units_by_their_starts() -> None:
 )
 def test_a_header_that_cannot_be_is_refused(data: bytes, told: str) -> None:
     with pytest.raises(FirmwareError, match=told):
-        list(Units(sections(data, b"\0")).all())
+        assert Units(sections(data, b"\0")).all
 
 
 def test_padding_between_units_is_passed() -> None:
     one = header(4, 4, 4, 1) + b"\0"
-    units = list(Units(sections(one + bytes(8) + one + bytes(20), b"\0")).all())
+    units = Units(sections(one + bytes(8) + one + bytes(20), b"\0")).all
     assert [unit.start for unit in units] == [0, 20]
 
 
@@ -189,7 +189,7 @@ STRINGS = b"\0main.cc\0GNU C++\0"
 def named(attributes: bytes, values: bytes, version: int = 4, tag: int = 0x11, **others: bytes) -> Unit:
     """Return a unit whose first entry has these attributes."""
     info = header(version, 4, 4, 1 + len(values)) + b"\1" + values
-    (unit,) = Units(sections(info, bytes([1, tag, 0]) + attributes + b"\0\0\0", strings=STRINGS, **others)).all()
+    (unit,) = Units(sections(info, bytes([1, tag, 0]) + attributes + b"\0\0\0", strings=STRINGS, **others)).all
     return unit
 
 
@@ -240,7 +240,7 @@ def test_the_sibling_reference_lies_behind_what_stands_before_it() -> None:
     shapes = b"\1\x13\1\x03\x0e\x01\x12\0\0" + b"\2\x13\1\x01\x15\0\0" + b"\3\x13\1\x03\x0f\x01\x12\0\0\0"
     info = header(4, 4, 4, 8) + b"\1\1\0\0\0\x34\x12\0"
     units = Units(sections(bytes(12) + info, shapes))
-    (unit,) = units.all()
+    (unit,) = units.all
     assert (unit.shapes[1].sibling, unit.shapes[2].sibling, unit.shapes[3].sibling) == ((4, 2), None, None)
     assert (unit.shapes[1].size, unit.shapes[1].is_plain) == (6, False)
     data = units.data(unit)

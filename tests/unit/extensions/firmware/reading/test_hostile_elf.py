@@ -49,6 +49,22 @@ def test_sections_that_overlap_are_refused() -> None:
     assert "its sections overlap" in refusal(write_elf(*parts))
 
 
+def test_an_object_called_arena_is_no_larger_than_any_arena() -> None:
+    ram = Part(".bss", (0, 2**32 - 1), type=8, flags=3, address=0)
+    assert read(ram, *symbol_parts(2, ("tensor_arena", 0, 2**31 - 1, 1, 1))).arenas[0].size == 2**31 - 1
+    sentence = refusal(write_elf(ram, *symbol_parts(2, ("tensor_arena", 0, 2**31, 1, 1))))
+    assert sentence == "the object tensor_arena has 2,147,483,648 bytes, more than any arena"
+
+
+def test_objects_called_arenas_are_bounded() -> None:
+    ram = Part(".bss", (0, 65536), type=8, flags=3, address=0)
+    objects = [(f"arena{index}", index * 256, 256, 1, 1) for index in range(101)]
+    assert len(read(ram, *symbol_parts(2, *objects[:100])).arenas) == 100
+    assert "101 objects are called arenas, and 100 are judged at most" in refusal(
+        write_elf(ram, *symbol_parts(2, *objects))
+    )
+
+
 def test_a_file_that_is_cut_short_anywhere_is_refused_or_read() -> None:
     whole = write_elf(Part(".text", b"abc", flags=6), *symbol_parts(2, ("main", 0, 4, 2, 1)))
     for size in range(len(whole)):
@@ -158,7 +174,7 @@ def test_compressed_sections_are_bounded_together(monkeypatch: pytest.MonkeyPatc
 def test_abbreviations_without_attributes_count() -> None:
     # Each unit has abbreviations of its own that start one later: 900 + 899 + ... = 405,450 of them.
     bare = b"\1\x34\0\0\0" * 900
-    units = b"".join(struct.pack("<IHIBB", 8, 4, 5 * start, 4, 0) for start in range(900))
+    units = b"".join(struct.pack("<IHIBBI", 12, 4, 5 * start, 4, 0, STRINGS.index(b"TfLite")) for start in range(900))
     parts = (Part(".debug_info", units), Part(".debug_abbrev", bare), Part(".debug_str", STRINGS))
     assert "the abbreviations of the debug information overlap" in refusal(write_elf(*parts))
 
@@ -166,7 +182,7 @@ def test_abbreviations_without_attributes_count() -> None:
 def test_values_that_take_no_room_count() -> None:
     # 4,000 units share one abbreviation with 3,000 attributes of no bytes (DW_FORM_flag_present).
     shapes = shape(1, 0x11, *((attribute % 100 + 1, 0x19) for attribute in range(3000))) + b"\0"
-    units = struct.pack("<IHIBB", 8, 4, 0, 4, 1) * 4000
+    units = struct.pack("<IHIBBI", 12, 4, 0, 4, 1, STRINGS.index(b"TfLite")) * 4000
     parts = (Part(".debug_info", units), Part(".debug_abbrev", shapes), Part(".debug_str", STRINGS))
     assert "values of debug information would have to be read" in refusal(write_elf(*parts))
 

@@ -165,8 +165,34 @@ def pieces(data: bytes) -> list[tuple[int, bytes]]:
 def test_of_uf2_only_what_is_flashed_counts() -> None:
     # 1: not main flash; 0x2000: a family of chips is said.
     data = uf2_block(0x100, b"kept", flags=0x2000) + uf2_block(0x200, b"lost", flags=1)
-    assert pieces(data + uf2_block(0x100, b"last")) == [(0x100, b"last")]
-    assert pieces(data + uf2_block(0x104, b"x" * 476) + b"rest") == [(0x100, b"kept" + b"x" * 476)]
+    assert pieces(data + uf2_block(0x104, b"x" * 476)) == [(0x100, b"kept" + b"x" * 476)]
+
+
+def test_what_a_file_says_twice_is_the_same_or_refused() -> None:
+    data = uf2_block(0x100, b"abcd")
+    assert pieces(data + data + uf2_block(0x102, b"cdef") + uf2_block(0x101, b"bc")) == [(0x100, b"abcdef")]
+    for address, block in ((0x100, b"abcX"), (0x102, b"cX"), (0xFF, b"aXbcd"), (0x100, b"X")):
+        with pytest.raises(FirmwareError) as refused:
+            parse_image(data + uf2_block(address, block))
+        assert str(refused.value) == f"it says twice what is at {max(address, 0x100):#x}, and not the same"
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (uf2_block(0, b"ab") + b"UF2", "the last UF2 block is not whole: is it truncated? (at byte 512)"),
+        (uf2_block(2**32 - 1, b"ab"), "the 2 bytes at 0xffffffff do not lie below 4 GiB"),
+        (record(0, 0, b"ab").encode(), "no record says that the file ends: is it truncated? (at byte 16)"),
+        (record(4, 0, b"abc").encode(), "an Intel HEX record of type 4 with 3 bytes (at byte 0)"),
+        (record(6, 0, b"").encode(), "an Intel HEX record of type 6 with 0 bytes (at byte 0)"),
+        (b"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it first (at byte 0)"),
+        (b"!<thin>\n", "a library of object files; name the linked program (at byte 0)"),
+    ],
+)
+def test_what_is_flashed_is_whole_and_of_a_known_kind(data: bytes, sentence: str) -> None:
+    with pytest.raises(FirmwareError) as refused:
+        parse_image(data)
+    assert str(refused.value) == sentence
 
 
 @pytest.mark.parametrize(
@@ -260,3 +286,11 @@ def test_only_what_looks_like_a_table_is_parsed(
     data = b"code" + struct.pack("<I", root) + b"TFL3" + bytes(4) + vtable + struct.pack("<i", 4) + bytes(300)
     assert find_models([Piece("", 0, memoryview(data))]) == ()
     assert asked == ([len(data) - 4] if is_looked_at else [])
+
+
+def test_more_models_than_any_program_has_are_refused() -> None:
+    model = SINE + bytes(-len(SINE) % 16)
+    assert len(find_models([Piece("", 0, memoryview(model * 256))])) == 256
+    with pytest.raises(FirmwareError) as refused:
+        find_models([Piece("", 0, memoryview(model * 128)), Piece("", 0, memoryview(model * 129))])
+    assert str(refused.value) == "more than 256 models lie in it, more than any program has"

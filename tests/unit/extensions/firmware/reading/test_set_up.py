@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tflm_sim.extensions.firmware.reading.call_graph import CallGraph
+from tflm_sim.extensions.firmware.reading.code_values import code_reader
 from tflm_sim.extensions.firmware.reading.elf import Elf
 from tflm_sim.extensions.firmware.reading.machine_code import decoder
 from tflm_sim.extensions.firmware.reading.set_up import InterpreterCall, SetUp, _roles, read_set_up
@@ -35,8 +36,12 @@ def program(name: str) -> Elf:
 
 
 def set_up(name: str) -> SetUp:
-    elf = program(name)
-    return read_set_up(elf, CallGraph(elf))
+    return set_up_of(program(name))
+
+
+def set_up_of(elf: Elf) -> SetUp:
+    graph = CallGraph(elf)
+    return read_set_up(graph, code_reader(graph))
 
 
 def address(name: str, symbol: str) -> int:
@@ -125,8 +130,7 @@ def test_a_copy_of_the_constructor_that_the_compiler_made_leaves_what_it_is_give
     for start in (b"C1E", b"C2E"):
         at = data.index(name.replace(b"C1E", start))
         data[at + len(name) - 2 : at + len(name)] = b".c"
-    elf = Elf(memoryview(bytes(data)))
-    found = read_set_up(elf, CallGraph(elf))
+    found = set_up_of(Elf(memoryview(bytes(data))))
     assert found.arenas is None
     assert len(found.interpreters) == len(whole.interpreters)
 
@@ -157,8 +161,7 @@ def test_damaged_code_is_read_or_left_alone(name: str, data: st.DataObject) -> N
     for _ in range(4):
         at = data.draw(st.integers(code.offset, code.offset + code.size - 1))
         damaged[at] = data.draw(st.integers(0, 255))
-    elf = Elf(memoryview(bytes(damaged)))
-    found = read_set_up(elf, CallGraph(elf))
+    found = set_up_of(Elf(memoryview(bytes(damaged))))
     assert found.is_read
 
 
