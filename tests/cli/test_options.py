@@ -128,7 +128,11 @@ def test_custom_operators_are_those_that_a_file_defines(tmp_path: Any) -> None:
     path = tmp_path / "ops.py"
     path.write_text("from tflm_sim import OpModel\nA = OpModel('A')\nB = OpModel('B')\n")
     assert [row.op for row in options.load_custom_ops(str(path))] == ["A", "B"]
-    for text, words in (("x = 1", "defines no OpModel"), ("1 / 0", "fails: ZeroDivisionError: division by zero")):
+    for text, words in (
+        ("x = 1", "defines no OpModel"),
+        ("1 / 0", "fails: ZeroDivisionError: division by zero"),
+        ("raise SystemExit(0)", "fails: SystemExit: 0"),
+    ):
         path.write_text(text)
         with pytest.raises(UsageError, match=words):
             options.load_custom_ops(str(path))

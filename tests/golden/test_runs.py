@@ -80,7 +80,7 @@ def needs(names: list[str], where: Configuration, arena_size: int | None = None)
         smallest = simulation.smallest
         found[name] = (
             [simulation.arena_used_bytes, smallest.size, smallest.arena_used_bytes]
-            if smallest is not None
+            if simulation.status == "ok" and smallest is not None
             else simulation.status
         )
     return found
@@ -109,6 +109,20 @@ def test_each_model_needs_what_it_needed_in_qemu(run: str) -> None:
     assert len({(of.abi, of.kernel_library, of.runtime) for of in targets}) == 1, "what was run is one simulation"
     where = configure(targets[0])
     assert needs(QEMU["models"], where, 8 << 20) == dict(zip(QEMU["models"], QEMU["runs"][run], strict=True))
+
+
+@pytest.mark.shared("models")
+@pytest.mark.parametrize(("name", "smallest", "used"), [
+    ("HimaxWiseEyePlus-himax_tflm__handwriting_model_data", 10084, 10080),
+    ("SiliconLabs-mltk__image_example1", 70980, 70976),
+])  # fmt: skip
+def test_four_bytes_that_a_kernel_overwrites_abort_by_the_arenas_end_as_in_qemu(
+    name: str, smallest: int, used: int
+) -> None:
+    """The only two models of the run that end with "abort" in 8 MiB, and with "ok" in 8 MiB and four bytes."""
+    model, where = load(MODELS / f"{name}.tflite"), configure("esp32-s3-esphome")
+    assert simulate(model, where, arena_size=8 << 20).status == "abort"
+    assert needs([name], where, (8 << 20) + 4) == {name: [used, smallest, used]}
 
 
 @pytest.mark.shared("models")

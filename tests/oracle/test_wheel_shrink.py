@@ -46,6 +46,9 @@ EXPECTED = {
 }
 
 
+SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(4, 12))]
+
+
 def proved(shrunk: Shrunk, runs: int) -> None:
     """Run both models in the wheel and check what it says."""
     proof = prove(shrunk.origin, shrunk.data, shrunk.model, runs)
@@ -147,7 +150,7 @@ def in_c(lines: Sequence[str], values: Any, dtype: Any, folder: Path) -> bytes:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_random_models_without_io_quantization_give_the_same_bytes(seed: int, wheel: Any) -> None:
     shrunk = shrink(models.random_converted_io(seed), "cortex-m4", int8_io=True, prove_runs=10)
     assert not [row for row in shrunk.rejected if "refused" in row.reason]
@@ -229,7 +232,7 @@ def test_a_state_goes_on_as_before_where_the_ends_become_integers(seed: int, whe
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_random_models_give_the_same_bytes_with_reference_kernels_and_fewer_operands(seed: int, wheel: Any) -> None:
     model = models.random_cheaper_model(seed)
     shrunk = fuzz_shrink.shrunk_at_random(model, seed, targets=[fuzz_shrink.WHEEL_TARGET])

@@ -610,7 +610,7 @@ def load_custom_ops(path: str) -> tuple[OpModel, ...]:
         raise UsageError(f"{path}: no such file of custom operators")
     try:
         names = runpy.run_path(path)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # Its exit code would be taken for an answer.
         raise UsageError(f"{path} fails: {type(error).__name__}: {error}") from error
     found = tuple(value for value in names.values() if isinstance(value, OpModel))
     if not found:

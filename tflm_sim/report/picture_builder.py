@@ -14,7 +14,7 @@ from tflm_sim.report.picture import Block, Level, Limit, Moment, Step
 from tflm_sim.units import align_up
 
 
-class Drawn(TypedDict):
+class PictureRows(TypedDict):
     """What AllocateTensors() did, as fields of a :class:`~tflm_sim.report.picture.Picture`."""
 
     moments: tuple[Moment, ...]
@@ -75,10 +75,10 @@ class PictureBuilder(ArenaState):
             self._step("fail", 0, failure)
         return self
 
-    def drawn(self) -> Drawn:
+    def drawn(self) -> PictureRows:
         """Return what happened; blocks that nobody gave back end with the last step."""
         last = len(self._steps)
-        return Drawn(
+        return PictureRows(
             moments=tuple(self._moments),
             blocks=tuple(row if row.end >= 0 else row._replace(end=last) for row in self._blocks),
             steps=tuple(self._steps),

@@ -131,6 +131,8 @@ tests/golden/qemu_runs.json: real esp-tflite-micro 1.4.0 on QEMU's Xtensa LX106
     ilp32  esp32, esp32-s2  esp_nn@1.3.1 (opt)  esp-tflite-micro@1.4.0, 90b983c2b
 tests/golden/qemu_runs.json: real esp-tflite-micro 1.4.0 on QEMU's Xtensa LX106, AllocateTensors() alone
     ilp32  esp32-s3  esp_nn@1.3.1 (esp32s3)  esp-tflite-micro@1.4.0, 90b983c2b
+tests/golden/qemu_runs.json: real esp-tflite-micro 1.3.3~1 on QEMU's Xtensa LX106, AllocateTensors() alone
+    ilp32  esp32-s3-esphome  esp_nn@1.1.2 (esp32s3)  esp-tflite-micro@1.3.3~1, esp-tflite-micro-1.3.3
 tests/golden/qemu_runs.json: real esp-tflite-micro 1.4.0 on QEMU's RISC-V, AllocateTensors() alone
     ilp32  esp32-p4  esp_nn@1.3.1 (esp32p4)  esp-tflite-micro@1.4.0, 90b983c2b
 tests/golden/firmware_builds.json: firmwares with real TFLM, Cortex-M4 in QEMU

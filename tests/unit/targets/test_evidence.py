@@ -52,7 +52,7 @@ EXECUTED = f"programs with real TFLM, executed, request by request; {IN_QEMU}"
         ("esp32-s3", "esp_nn@1.2.6", "not measured; without TFLM: its scratch-size functions alone"),
         ("esp32-s3", None, "real esp-tflite-micro 1.4.0 on QEMU's Xtensa LX106, AllocateTensors() alone"),
         ("esp32-p4", None, "real esp-tflite-micro 1.4.0 on QEMU's RISC-V, AllocateTensors() alone"),
-        ("esp32-s3-esphome", None, "not measured"),
+        ("esp32-s3-esphome", None, "real esp-tflite-micro 1.3.3~1 on QEMU's Xtensa LX106, AllocateTensors() alone"),
         ("esp32-s3-esphome", "esp_nn@1.2.0", "real esp-tflite-micro 1.3.3~1, built for 32 bits"),
     ],
 )  # fmt: skip

@@ -20,6 +20,8 @@ from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.units import align_up
 
 INT8, INT16, FLOAT = TensorType.INT8, TensorType.INT16, TensorType.FLOAT32
+_REVERSED_ABOVE = 16
+"""Channels of an input above which CMSIS-NN takes a TRANSPOSE_CONV with strides of 1 and 2 for a convolution."""
 _QUANTIZER = 8
 """Bytes of an output channel's multiplier and shift."""
 
@@ -87,20 +89,21 @@ def _depthwise_conv(op: Operation) -> bool:
 
 def _transpose_conv(op: Operation) -> bool:
     kernel, image = op.input(1), op.input(2)
-    if image is None or kernel is None or len(image.shape) != 4 or image.type not in (INT8, FLOAT):
+    if image is None or kernel is None or len(image.shape) != 4 or image.type not in (INT8, INT16, FLOAT):
         return False
     output = op.outputs[0]
+    size = 8 if image.type == INT16 else 4  # Of a sum.
     # Each input element goes to all outputs under the window: count its taps on the output.
     moved = windows(op, output, kernel.shape[1:3], image)
     products = moved.taps * image.shape[3] * output.shape[3]
     op.load(image, products, element(image))
     into: EvalTensor | str = output if image.type == FLOAT else "scratch0"
-    op.store(into, output.flat_size, 4)
-    op.load(into, products, 4)
-    op.store(into, products, 4)
+    op.store(into, output.flat_size, size)
+    op.load(into, products, size)
+    op.store(into, products, size)
     if image.type == FLOAT:
         return True
-    op.load("scratch0", output.flat_size, 4)
+    op.load("scratch0", output.flat_size, size)
     return _each_output(op, output, is_quantized=True)
 
 
@@ -151,6 +154,12 @@ def _of_each_output(op: Operation) -> bool:
     for tensor in op.inputs:
         op.load(tensor, output.flat_size, element(tensor))
     return _each_output(op, output, is_quantized=False)
+
+
+def _resized(op: Operation, neighbours: int) -> bool:
+    """Each output is made of so many inputs."""
+    op.load(op.inputs[0], op.outputs[0].flat_size * neighbours, element(op.inputs[0]))
+    return _each_output(op, op.outputs[0], is_quantized=False)
 
 
 def _copied_once(op: Operation) -> bool:
@@ -277,10 +286,6 @@ def _shape(op: Operation) -> bool:
     return _each_output(op, op.outputs[0], is_quantized=False)
 
 
-def _unknown(op: Operation) -> bool:
-    return False
-
-
 Row = Callable[[Operation], bool]
 
 _EACH_ONCE = (
@@ -307,6 +312,8 @@ _REFERENCE: dict[str, Row] = {
     "READ_VARIABLE": _read_variable,
     "ASSIGN_VARIABLE": _assign_variable,
     "SHAPE": _shape,
+    "RESIZE_BILINEAR": lambda op: _resized(op, 4),
+    "RESIZE_NEAREST_NEIGHBOR": lambda op: _resized(op, 1),
     **dict.fromkeys(("STRIDED_SLICE", "SLICE", "SPLIT", "SPLIT_V", "GATHER", "UNPACK"), _copied_once),
     **dict.fromkeys(["ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"], _of_each_output),
     **dict.fromkeys(["EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL", "PRELU"], _of_each_output),
@@ -366,7 +373,9 @@ def _cmsis_conv(op: Operation) -> bool:
     channels, height, width, depth = kernel.shape
     moved = windows(op, image, (height, width), output)
     is_whole = depth == image.shape[3]
-    if height == width == 1 and moved.padding == (0, 0) and is_whole:  # arm_convolve_1x1_s8
+    if (
+        height == width == 1 and moved.padding == (0, 0) and moved.dilation == (1, 1) and is_whole
+    ):  # arm_convolve_1x1_s8
         op.load(image, moved.positions * depth * _pairs(channels))
         op.store(output, output.flat_size)
         op.load(TAIL, output.flat_size, _QUANTIZER // 2)
@@ -473,16 +482,49 @@ def _cmsis_average_pool(op: Operation) -> bool:
 
 def _cmsis_max_pool(op: Operation) -> bool:
     image = op.input(0)
-    if image is None or not _is(op, INT8):
-        return False if _is(op, INT16) else _pool(op)
-    output = op.outputs[0]
+    if image is None or not _is(op, INT8, INT16):
+        return _pool(op)
+    output, size = op.outputs[0], element(image)
     window = op.number("filter_height"), op.number("filter_width")
     moved = windows(op, image, window, output)
     channels = image.shape[3]
     # The window's first element is copied, others are compared with what the output holds, and all are clamped.
-    op.load(image, moved.taps * channels)
-    op.load(output, moved.taps * channels)
-    op.store(output, (moved.taps + moved.positions) * channels)
+    op.load(image, moved.taps * channels, size)
+    op.load(output, moved.taps * channels, size)
+    op.store(output, (moved.taps + moved.positions) * channels, size)
+    return True
+
+
+def _cmsis_transpose_conv(op: Operation) -> bool:
+    """Of int8: sums of some rows of the output lie in scratch, a row of the input after the other is added to them.
+
+    Not counted is the other way, a convolution of the input with zeros between its elements.
+    """
+    kernel, image, output = op.input(1), op.input(2), op.outputs[0]
+    if image is None or kernel is None or image.type != INT8:
+        return _transpose_conv(op)
+    channels, height, width, depth = kernel.shape
+    moved = windows(op, output, (height, width), image)
+    (down, right), above = moved.stride, moved.padding[0]
+    if max(moved.stride) <= 2 and depth > _REVERSED_ABOVE:
+        return False
+    batch, rows, columns = image.shape[:3]
+    wide = ((columns - 1) * right + max(width, right)) * channels
+    reset, products, written = max(height, down) * wide, 0, 0
+    for row in range(rows):
+        before = max(0, above - row * down)
+        behind = max(0, row * down + height - above - output.shape[1] - 1)
+        products += columns * channels * (height - before - behind) * width
+        if not before:
+            written += down
+            reset += down * wide
+    written += sum(above <= rows * down + row < above + output.shape[1] for row in range(height - down))
+    made = batch * written * output.shape[2] * channels
+    op.load(image, batch * products * depth)
+    op.load("scratch0", batch * products + made, 4)
+    op.store("scratch0", batch * (products + reset), 4)
+    op.store(output, made)
+    op.load(TAIL, made, _QUANTIZER)
     return True
 
 
@@ -494,7 +536,7 @@ _CMSIS_DSP: dict[str, Row] = {
     "MAX_POOL_2D": _cmsis_max_pool,
     "UNIDIRECTIONAL_SEQUENCE_LSTM": _cmsis_lstm,
     "SVDF": _cmsis_svdf,
-    "TRANSPOSE_CONV": _unknown,
+    "TRANSPOSE_CONV": _cmsis_transpose_conv,
 }
 # -- CMSIS-NN with MVE ------------------------------------------------------------------------------------------------
 
@@ -605,7 +647,7 @@ _CMSIS_MVE: dict[str, Row] = {
     "DEPTHWISE_CONV_2D": _mve_depthwise_conv,
     "FULLY_CONNECTED": _mve_fully_connected,
     "AVERAGE_POOL_2D": _cmsis_average_pool,
-    "MAX_POOL_2D": _cmsis_max_pool,
+    "MAX_POOL_2D": lambda op: not _is(op, INT16) and _cmsis_max_pool(op),
     "SOFTMAX": lambda op: not _is(op, INT16) and _softmax(op),
 }
 

@@ -15,8 +15,8 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
 
-SAME = {"padding": "SAME", "stride_h": 1, "stride_w": 1}
-VALID = {**SAME, "padding": "VALID"}
+SAME: dict[str, Any] = {"padding": "SAME", "stride_h": 1, "stride_w": 1}
+VALID: dict[str, Any] = {**SAME, "padding": "VALID"}
 
 
 def one_operator(
@@ -81,10 +81,74 @@ def test_columns_of_cmsis_nn_are_stored_as_bytes_and_words_and_loaded_for_each_p
     assert found.buffers[-1] == Moved(16 * 27 * (1 + 2 * 4), 16 * 27 * 3)
 
 
+def test_a_dilated_filter_of_one_element_takes_columns_of_cmsis_nn_too() -> None:
+    model = one_operator("CONV_2D", (1, 12, 4, 1), (5, 1, 1, 1), (1, 12, 4, 5), {**VALID, "dilation_h_factor": 2})
+    assert moved(model, "cmsis_nn").buffers[-1] == Moved(336, 144)  # As an emulated Cortex-M4 executes it.
+
+
 def test_cmsis_nn_pools_within_its_output() -> None:
     # Four elements a window: the first is stored, three are compared, all are clamped; the application reads them.
     assert moved(POOL, "cmsis_nn").buffers[1] == Moved(4 * 12 + 12, 4 * 12 + 12)
     assert moved(POOL, "reference").buffers[1] == Moved(12, 12)
+    # Of int16, as an emulated Cortex-M4 executes it.
+    b = ModelBuilder()
+    x, y = (b.tensor(shape, TensorType.INT16, scale=1.0) for shape in ((1, 16, 17, 16), (1, 8, 8, 16)))
+    options = {**VALID, "stride_h": 2, "stride_w": 2, "filter_height": 2, "filter_width": 2}
+    b.operator("MAX_POOL_2D", [x], [y], options=options)
+    found = moved(parse(b.build(inputs=[x], outputs=[y])), "cmsis_nn")
+    assert found.buffers == (Moved(8_192, 8_704), Moved(8_192 + 2_048, 10_240))
+
+
+@pytest.mark.parametrize(("kind", "neighbours"), [("RESIZE_BILINEAR", 4), ("RESIZE_NEAREST_NEIGHBOR", 1)])
+def test_a_larger_image_loads_so_many_inputs_for_each_output(kind: str, neighbours: int) -> None:
+    b = ModelBuilder()
+    x, y = (b.tensor(shape, TensorType.INT8, scale=1.0) for shape in ((1, 18, 3, 3), (1, 54, 9, 3)))
+    b.operator(kind, [x, b.tensor((2,), TensorType.INT32, data=[54, 9])], [y], options={})
+    found = moved(parse(b.build(inputs=[x], outputs=[y])), "reference")
+    assert found.by_element == ()
+    assert found.buffers == (Moved(1_458 * neighbours, 162), Moved(1_458, 1_458))
+
+
+def transposed(type: TensorType, image: tuple[int, ...], kernel: tuple[int, ...], output: tuple[int, ...]) -> Model:
+    """Return a TRANSPOSE_CONV of stride 2."""
+    b = ModelBuilder()
+    bias = TensorType.INT64 if type == TensorType.INT16 else TensorType.INT32
+    scales, size = [1.0] * kernel[0], 8 if bias == TensorType.INT64 else 4
+    x, y = (b.tensor(shape, type, scale=1.0, zero_point=0) for shape in (image, output))
+    inputs = [
+        b.tensor((4,), TensorType.INT32, data=list(output)),
+        b.tensor(kernel, TensorType.INT8, data=bytes(prod(kernel)), scale=scales, quantized_dimension=0),
+        x,
+        b.tensor((kernel[0],), bias, data=bytes(size * kernel[0]), scale=scales),
+    ]
+    b.operator("TRANSPOSE_CONV", inputs, [y], options={**SAME, "stride_h": 2, "stride_w": 2})
+    return parse(b.build(inputs=[x], outputs=[y]))
+
+
+# Executed by an emulated Cortex-M4; the application's bytes are added. Of 34 rows that kernel stores 33.
+@pytest.mark.parametrize(
+    ("type", "image", "kernel", "output", "loaded", "stored", "sums"),
+    [
+        (TensorType.INT8, (1, 17, 7, 8), (8, 4, 4, 8), (1, 34, 14, 8), 120_064, 3_696, Moved(74_816, 78_464)),
+        (TensorType.INT8, (1, 12, 11, 1), (8, 2, 2, 1), (1, 24, 22, 8), 4_224, 4_224, Moved(33_792, 35_200)),
+        (TensorType.INT16, (1, 18, 17, 1), (8, 4, 4, 1), (1, 36, 34, 8), 73_920, 19_584, Moved(374_016, 374_016)),
+    ],
+)
+def test_a_transpose_conv_of_cmsis_nn_loads_and_stores_its_sums_again(
+    type: TensorType, image: tuple[int, ...], kernel: tuple[int, ...], output: tuple[int, ...], loaded: int,
+    stored: int, sums: Moved,
+) -> None:  # fmt: skip
+    found = moved(transposed(type, image, kernel, output), "cmsis_nn")
+    size = 2 if type == TensorType.INT16 else 1
+    assert found.by_element == ()
+    assert found.buffers[0] == Moved(loaded, prod(image) * size)
+    assert found.buffers[1] == Moved(prod(output) * size, stored)
+    assert found.buffers[2] == sums
+
+
+def test_a_transpose_conv_that_cmsis_nn_takes_for_a_convolution_is_named() -> None:
+    model = transposed(TensorType.INT8, (1, 4, 4, 17), (8, 2, 2, 17), (1, 8, 8, 8))
+    assert moved(model, "cmsis_nn").by_element == ("TRANSPOSE_CONV",)
 
 
 # Loads and stores of buffers in one Invoke() of real TFLM (90b983c, CMSIS-NN 4ab83cc) on an emulated Cortex-M4, counted
@@ -207,7 +271,7 @@ def lstm() -> Model:
     cell = b.tensor((1, 2), TensorType.INT16, scale=2.0**-11, is_variable=True)
     y = b.tensor((1, 3, 2), TensorType.INT8, scale=2.0**-7)
     inputs = [x, *gates, *[-1] * 3, *biases, *[-1] * 2, hidden, cell, *[-1] * 4]
-    options = {"fused_activation_function": "TANH", "cell_clip": 10.0}
+    options: dict[str, Any] = {"fused_activation_function": "TANH", "cell_clip": 10.0}
     b.operator("UNIDIRECTIONAL_SEQUENCE_LSTM", inputs, [y], options=options)
     return parse(b.build(inputs=[x], outputs=[y]))
 

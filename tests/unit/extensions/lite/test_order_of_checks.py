@@ -75,6 +75,12 @@ def prepared(
             [(T.FLOAT32, (2, 2))],
             "Tensor at index 3 was optional but was expected",
         ),
+        (
+            "BIDIRECTIONAL_SEQUENCE_RNN",
+            [*[(T.FLOAT32, (2, 3, 4)), *[(T.FLOAT32, (2, 3))] * 5], None, *[(T.FLOAT32, (2, 2))] * 2, *[None] * 3],
+            [(T.FLOAT32, (2, 2)), (T.FLOAT32, (2, 2))],
+            "Tensor at index 6 was optional but was expected",
+        ),
         ("ELU", [None, (T.FLOAT32, (2,))], [(T.FLOAT32, (2,))], "Tensor at index 0 was optional but was expected"),
     ],
 )
@@ -106,6 +112,8 @@ def test_paddings_of_truth_values_are_bytes() -> None:
 def test_as_many_padding_values_as_no_integer_counts_are_refused() -> None:
     answer = prepared("STABLEHLO_PAD", [(T.FLOAT32, (5,)), (T.FLOAT32, (2**16, 2**16))], [(T.FLOAT32, (5,))])
     assert "StableHLO Pad padding value size overflowed." in answer.reports[0]
+    answer = prepared("PADV2", [(T.FLOAT32, (5,)), (T.INT32, (2**31 - 1, 2))], [(T.FLOAT32, (5,))])
+    assert "Pad paddings size overflowed." in answer.reports[0]
 
 
 def test_a_constant_written_over_an_output_of_a_narrower_type_is_nothing_to_rely_on() -> None:

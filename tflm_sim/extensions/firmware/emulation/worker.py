@@ -35,16 +35,24 @@ _MEMORY = 6 << 30
 """Bytes of address space; Unicorn sets 1 GiB of it aside for translated code and uses little of it."""
 
 
+def _limit(kind: int, soft: int, hard: int) -> None:
+    """Set a limit of this process; one that somebody set lower stays, since nobody may raise it."""
+    most = resource.getrlimit(kind)[1]
+    if most != resource.RLIM_INFINITY:
+        soft, hard = min(soft, most), min(hard, most)
+    resource.setrlimit(kind, (soft, hard))
+
+
 def main() -> int:
     path, settings, *lifeline = sys.argv[1], json.loads(sys.argv[2]), *map(int, sys.argv[3:])
     for number in lifeline:
         threading.Thread(target=_end_with_starter, args=(number,), daemon=True).start()
     if sys.platform == "linux":  # macOS refuses a limit below what is mapped, of which it does not say how much.
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+        _limit(resource.RLIMIT_AS, _MEMORY, _MEMORY)
     seconds = settings["timeout"]
     # At the first of the two limits the system says why it ends the process, at the second it only kills.
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _limit(resource.RLIMIT_CPU, seconds, seconds + 5)
+    _limit(resource.RLIMIT_CORE, 0, 0)
     try:
         answer = _execute(path, settings, json.load(sys.stdin))
     except FirmwareError as problem:

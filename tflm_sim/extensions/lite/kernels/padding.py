@@ -23,6 +23,7 @@ def pad(call: PrepareCall) -> None:
     value, paddings, filling, output = call.input(0), call.input(1), call.optional_input(2), call.output()
     kinds = (t.INT8, t.INT16, t.INT32, t.INT64, t.BOOL)
     call.ensure_supported(paddings.type, kinds, "Padding type {} is currently not supported by Pad.")
+    call.ensure_msg(paddings.elements <= MAX_INT, "Pad paddings size overflowed.")
     call.rank(paddings, 2, "&paddings")
     call.ensure_eq(paddings.shape[1], 2, "SizeOfDimension(&paddings, 1)")
     rows = "SizeOfDimension(op_context.paddings, 0)"

@@ -97,8 +97,8 @@ def bidirectional_rnn(call: PrepareCall) -> None:
     call.ensure_eq(call.input_count, 12, "node->inputs->size")
     right = "params->merge_outputs ? 1 : 2"
     call.ensure_eq(call.output_count, 1 if merges else 2, "node->outputs->size", right)
-    value, forward, backward = call.input(0), call.input(1), call.input(5)
-    hidden = [call.input(4), call.input(8)]
+    value, forward, _, _, fw_hidden, backward, _, _, bw_hidden = [call.input(place) for place in range(9)]
+    hidden = [fw_hidden, bw_hidden]
     auxiliary = call.optional_input(9) if call.optional_input(10) is not None else None
     weights = [call.optional_input(place) is None for place in (10, 11)]
     call.ensure(weights[0] == weights[1], "aux_inputs_weights_or_none")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -187,3 +189,13 @@ def test_the_interface_is_two_arrays_of_tensors_that_have_the_models_shapes(mach
     assert find_interface(one, 0x500, Span(0x1000, 0x1FFC), model_of_two_tensors()) is None
     one.write_words(0x1240, 2, 5, 2)
     assert find_interface(one, 0x500, Span(0x1000, 0x2000), model_of_two_tensors()) is None
+
+
+def test_the_emulator_s_process_keeps_limits_that_are_lower_than_its_own() -> None:
+    code = (
+        "import resource; from tflm_sim.extensions.firmware.emulation.worker import _limit;"
+        "_limit(resource.RLIMIT_CPU, 100, 105); print(*resource.getrlimit(resource.RLIMIT_CPU));"
+        "_limit(resource.RLIMIT_CPU, 200, 205); print(*resource.getrlimit(resource.RLIMIT_CPU))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("100 105\n105 105\n", "")
