@@ -569,15 +569,15 @@ int _fstat(int, void *) { return 0; }
 int _isatty(int) { return 1; }
 int _kill(int, int) { return -1; }
 int _getpid() { return 1; }
-void DebugLog(const char *format, va_list values) {
 #ifdef LOGS_WORDS
-  debugger(4, format);
+void DebugLog(const char *words) { debugger(4, words); }
 #else
+void DebugLog(const char *format, va_list values) {
   char text[200];
   vsnprintf(text, sizeof text, format, values);
   debugger(4, text);
-#endif
 }
+#endif
 int DebugVsnprintf(char *to, size_t size, const char *format, va_list values) {
   return vsnprintf(to, size, format, values);
 }

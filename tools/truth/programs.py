@@ -10,7 +10,8 @@ TFLM x kernels}; the library is built once for each but the first and fourth. Th
 in QEMU, then the program is built with that arena, and with a byte less, and asked about; a form that works in no
 arena is asked about with a large one. Rows stand in programs.jsonl in the folder --work, and one that is there is not
 made again. --share 0/10 builds every tenth form, from the first on, then from the second on for the next of {core x
-flags x flags of the program}. Without --tflm those rows are counted; --ask-again asks each once more.
+flags x flags of the program}, of which one may be "-g -Xlinker --no-gc-sections". Without --tflm those rows are
+counted; --ask-again asks each once more.
 
 An answer is wrong where it says yes (exit code 0) of what fails, or no (1) of what works, or where its size is another
 one (read, it may be that of another address of the arena: up to 12 bytes more). Right is a yes or a no, or a condition

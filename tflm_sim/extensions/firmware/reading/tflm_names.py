@@ -98,8 +98,10 @@ PLANNER_OFFSET = r"_ZN(?!6tflite).*18GetOffsetForBufferE\w+"
 """The function of a memory planner outside TFLM that says where it put a buffer."""
 SHARED = rf"_ZNK?{_TFLITE}\d+Micro\w+"
 """Functions of TFLM's classes, which other files call."""
-OWN_KERNEL = rf"_Z(?!NK?6tflite).*P(?:13TfLiteContextP|N{_TFLITE}13TfLiteContextEPN{_REPEATED})10TfLiteNodeE?"
-"""Functions outside TFLM with the parameters of a Prepare."""
+_CONTEXT = rf"(?:13TfLiteContextP|N(?:{_TFLITE}|{_REPEATED})13TfLiteContextEPN{_REPEATED})"
+OWN_KERNEL = rf"_Z(?!NK?6tflite(?!(?:5micro)?L\d)).*P{_CONTEXT}10TfLiteNodeE?"
+"""Functions outside TFLM with the parameters of a Prepare. In its namespace its own are not static: they are in an
+anonymous one, or for other files."""
 
 
 class Move(NamedTuple):
