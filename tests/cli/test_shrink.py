@@ -147,12 +147,13 @@ def test_size_advises_only_when_asked(capsys: pytest.CaptureFixture[str], path: 
 
 @pytest.mark.slow
 def test_loops_are_advised_where_they_need_least_and_the_tflm_knows_what_they_are_made_of(
-    capsys: pytest.CaptureFixture[str], path: Path
+    capsys: pytest.CaptureFixture[str], path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("tflm_sim.extensions.shrink.advice.SEARCH_SECONDS", None)  # Else a slow machine finds less.
     path.write_bytes(models.padded_rows_model().source)
-    assert "B with `shrink --loops`, +31.2 % MACs" in advised(capsys, path)[1]  # A slow machine searches less far.
+    assert advised(capsys, path)[1].endswith("B with `shrink --loops`, +31.2 % MACs")
     # The day before TFLM got DYNAMIC_UPDATE_SLICE.
-    assert "B with `shrink --offline-plan`, +12.5 % MACs" in advised(capsys, path, "--runtime", "2025-11-09")[1]
+    assert advised(capsys, path, "--runtime", "2025-11-09")[1].endswith("B with `shrink --offline-plan`, +12.5 % MACs")
 
 
 def test_int8_io_is_asked_for_and_the_lines_are_part_of_both_answers(

@@ -268,6 +268,12 @@ def test_report_and_shrink(row: Row, model: str, capsys: pytest.CaptureFixture[s
         assert (code, first.split(" B: ")[1].startswith(WORDS[row.answer])) == (EXIT_CODES[row.answer], True), first
 
 
+@pytest.mark.parametrize("row", [row for row in ROWS if row.named.get("run") and row.answer != "cannot tell"], ids=str)
+def test_firmware_run(row: Row, model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, text = said(capsys, "firmware", "own.elf", "--run", "--json")
+    assert (code, json.loads(text)["answer"]) == (EXIT_CODES[row.answer], row.answer)
+
+
 def code_of_figures(row: Row) -> int:
     return 4 if row.answer == "no" else EXIT_CODES[row.answer]
 

@@ -100,4 +100,6 @@ def test_shrink_executed_writes_nothing_where_the_program_itself_does_not_need_l
     assert (code, result.exists()) == (1, False)
     assert "nothing is written: the program itself does not need less" in shown
     assert main(["shrink", "sample:keyword_spotter", "--firmware", str(path), "--executed", "--goal", "64KiB"]) == 0
-    assert " as it is; the goal of 65,536 B is met" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert shown.startswith("for the goal of 65,536 B: yes: needs 176 B of 65,536 B (64.0 KiB)")
+    assert " B as it is\n" in shown

@@ -8,10 +8,9 @@ doubt can turn the answer.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import replace
 
-from tflm_sim.checks.doubts import EXIT_CODES, Doubt, answer_of, first_words, listed, settling_lines, turning
+from tflm_sim.checks.doubts import EXIT_CODES, answer_of, first_words, listed, settling_lines, turning
 from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.cli.options import (
     Subparsers,
@@ -122,13 +121,16 @@ def run(args: argparse.Namespace) -> int:
     sides = _document(args.sources[0], before, needs), _document(args.sources[-1], after, needs)
     document = difference_document(*sides)
     doubts = tuple({doubt.text: doubt for need in needs for doubt in turning(need.doubts)}.values())
-    show(document, difference_lines, as_json=args.json)
-    if doubts and not args.json:
-        say("", f"all of this, if {listed([printable(doubt.text, 200) for doubt in doubts])}")
-    code = 0 if allowed is None else _judge(document, allowed, doubts, is_quiet=args.json)
+    works, why = (None, "") if allowed is None else _judged(document, allowed)
+    answer = None if allowed is None else answer_of(works, doubts)
+    show(replace(document, answer=answer), difference_lines, as_json=args.json)
     if not args.json:
+        if doubts:
+            say("", f"all of this, if {listed([printable(doubt.text, 200) for doubt in doubts])}")
+        if answer is not None:
+            say("", f"{first_words(works, doubts)}: {why}")
         say(*dict.fromkeys(line for need in needs for line in settling_lines(need.answer, need.settled_by)))
-    return code
+    return 0 if answer is None else EXIT_CODES[answer]
 
 
 def _document(source: str, args: argparse.Namespace, needs: list[ProgramNeed]) -> SizeDocument:
@@ -164,20 +166,15 @@ def _measured(args: argparse.Namespace, model: Model | None) -> SizeDocument:
     return measured(args, model, possible_configurations(args)).document()
 
 
-def _judge(document: Difference, allowed: int, doubts: Sequence[Doubt], *, is_quiet: bool) -> int:
+def _judged(document: Difference, allowed: int) -> tuple[bool | None, str]:
+    """Return whether the smallest arena grew by at most ``allowed`` bytes, None where that is not known; and why."""
     grown = growth(document)
-    works: bool | None
     if grown is None:
-        is_broken = document.before.status == "ok" != document.after.status
-        works, why = None, "it failed in an arena of any size before"
-        if is_broken:
-            works, why = False, "now it fails in an arena of any size"
-        elif document.before.status == "ok":
-            why = "one side has one arena, and the other several"
-    elif grown > allowed:
-        works, why = False, f"the smallest arena grew by {format_size(grown)}, {format_size(allowed)} are allowed"
-    else:
-        works, why = True, f"the smallest arena did not grow by more than {format_size(allowed)}"
-    if not is_quiet:
-        say("", f"{first_words(works, doubts)}: {why}")
-    return EXIT_CODES[answer_of(works, doubts)]
+        if document.before.status == "ok" != document.after.status:
+            return False, "now it fails in an arena of any size"
+        if document.before.status == "ok":
+            return None, "one side has one arena, and the other several"
+        return None, "it failed in an arena of any size before"
+    if grown > allowed:
+        return False, f"the smallest arena grew by {format_size(grown)}, {format_size(allowed)} are allowed"
+    return True, f"the smallest arena did not grow by more than {format_size(allowed)}"

@@ -17,6 +17,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any, Literal, NamedTuple
 
+from tflm_sim.checks.doubts import Answer
 from tflm_sim.document_fields import INLINE, OPTIONAL, PARTS
 from tflm_sim.document_types import Count
 from tflm_sim.documents import as_json, from_json
@@ -165,9 +166,13 @@ class Difference:
 
     Where a side was executed and the simulation asks for something else, only what was seen of a program is compared:
     figures and the tail by operator.
+
+    Attributes:
+        answer: With --fail-on-increase: whether the smallest arena did not grow by more.
     """
 
     schema_version: Literal[1] = 1
+    answer: Answer | None = field(default=None, metadata=OPTIONAL)
     before: SideFacts
     after: SideFacts
     changed_settings: tuple[SettingChange, ...]

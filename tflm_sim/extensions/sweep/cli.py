@@ -298,7 +298,8 @@ class Tally:
         for row in rows:
             self._statuses[row.status] += 1
             if row.status != "ok":
-                self._failed.setdefault((row.status, row.error), Counter())[row.model] += 1
+                why = row.error.removeprefix(f"{row.model}: ")  # The line of the reason names the models once.
+                self._failed.setdefault((row.status, why), Counter())[row.model] += 1
             self._models += row.model != self._last
             self._last = row.model
         if self._progress is not None:

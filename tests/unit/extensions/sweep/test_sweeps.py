@@ -368,7 +368,9 @@ def test_rows_without_a_figure_are_told_by_reason_with_their_models(
     # 5 models on 2 targets
     newer = "with esp_nn 1.3.2 to 1.5.0 it may need more or less"
     assert first.endswith(f": 10 unreadable, 2 ok; not named, so assumed: --library, --kernels; {newer}")
-    assert reasons[0].startswith(f"unreadable: {models[0]} (2 rows): ")
+    names = ", ".join(models[:3])
+    why = "this is not a .tflite model; it looks like a text file"
+    assert reasons[0] == f"unreadable: {names} and 2 more models (10 rows): {why}"
     tally = Tally(())
     tally.count([Row(model, status="error", error="why") for model in (*"abcde", "a")])
     assert tally.lines()[1:] == ["error: a, b, c and 2 more models (6 rows): why"]
