@@ -92,6 +92,8 @@ class Replacement:
             return ""
         if own is None:
             return "the interpreter in which its model stands was not found"
+        if own % 4:
+            return f"that one's table, at {own:#x}, is not aligned to 4 bytes, and what stood there would not be either"
         if self._own not in (None, own):
             return "it holds several models; `into=N` says whose is replaced, by the number of its interpreter"
         self._own = own
@@ -114,7 +116,7 @@ def subgraphs_of(machine: Emulator, address: int) -> int | None:
 
     Source: schema.fbs @ 90b983c: the first field of a Model is its version, 3; the third one its subgraphs.
     """
-    if address % 4 or address < 16:
+    if address < 16:  # One that is not aligned is a model too: one that its program copied to a wrong place.
         return None
     table = (address - word(machine, address)) & 0xFFFFFFFF
     size, _, version, _, subgraphs = _OFFSETS.unpack(machine.read(table, _OFFSETS.size))
