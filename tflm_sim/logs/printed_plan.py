@@ -107,7 +107,8 @@ class PlanReader(OpenReport):
             return "buffers are missing"
         if not self._rows:
             return "the map is missing"
-        if [row.step for row in self._rows] != list(range(self._steps + 1)):
+        count = len(self._rows)  # A damaged line may speak of more steps than memory holds.
+        if count != self._steps + 1 or [row.step for row in self._rows] != list(range(count)):
             return "rows of the map are missing"
         if odd := [buffer.id for buffer in self._buffers if not buffer.is_possible]:
             return f"buffer {odd[0]} has no such offset or lifetime"

@@ -91,6 +91,7 @@ def test_what_is_missing_or_another_is_told() -> None:
         (tuple(LINES), "the map is missing"),
         ((*LINES, whole[1]), "rows of the map are missing"),
         ((*LINES, whole[0]), "rows of the map are missing"),
+        ((buffer_line(0, 16, 0, 0, 2**31 - 1), whole[0]), "rows of the map are missing"),
         ((buffer_line(0, 16, -5, 0, 1), *whole), "buffer 0 has no such offset or lifetime"),
         ((*LINES, whole[0].replace("(1k)", "(2k)"), whole[1]), "step 0: the map is not what the buffers draw"),
         ((*LINES, whole[0], whole[1].replace("*", "0")), "step 1: the map is not what the buffers draw"),
