@@ -282,7 +282,7 @@ OF_CODE = {
     "ops/evals.py": {"_rows"},
     "planners/native/__init__.py": {"_binding", "_binding_with_callbacks"},
     "schemas/generate.py": {"_documented"},
-    "targets/declarations.py": {"_declarations", "_members"},
+    "targets/declarations.py": {"_conditions", "_declarations", "_laid_out", "_members", "_parts", "_struct"},
     "registry.py": {"extensions", "others", "parts"},
 }
 """... that work out what follows from the package's own classes, texts, schema and extensions."""

@@ -27,20 +27,22 @@ TFLMRegistration QUIET RegisterOp(
     int (*)(TfLiteContext *, TfLiteNode *)) { return {}; }
 static int scratch[4];
 QUIET void *MicroContextAllocatePersistentBuffer(TfLiteContext *, size_t) { return scratch; }
-static void *FullyConnectedInit(TfLiteContext *context, const char *, size_t) {
+namespace {
+void *FullyConnectedInit(TfLiteContext *context, const char *, size_t) {
   return context->AllocatePersistentBuffer(context, 40);
 }
-static QUIET int CalculateOpData(int, TfLiteContext *context) { IN_HELPER return 0; }
-static int FullyConnectedPrepare(TfLiteContext *context, TfLiteNode *node) {
+QUIET int CalculateOpData(int, TfLiteContext *context) { IN_HELPER return 0; }
+int FullyConnectedPrepare(TfLiteContext *context, TfLiteNode *node) {
   if (context->AllocatePersistentBuffer(context, (size_t)node) == nullptr) return 1;
   IN_PREPARE
   return CalculateOpData(1, context);
 }
-static int FullyConnectedEval(TfLiteContext *context, TfLiteNode *) {
+int FullyConnectedEval(TfLiteContext *context, TfLiteNode *) {
   context->AllocatePersistentBuffer(context, 1);
   context->AllocatePersistentBuffer(context, 2);
   return 0;
 }
+}  // namespace
 QUIET TFLMRegistration Register_FULLY_CONNECTED_INT8() {
   return RegisterOp(FullyConnectedInit, FullyConnectedPrepare, FullyConnectedEval);
 }

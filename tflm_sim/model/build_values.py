@@ -95,9 +95,11 @@ def _option(field: OptionField, value: OptionValue) -> OptionValue:
             raise UsageError(f"{field.enum} has no value '{value}'; it has {', '.join(names)}")
         return names.index(value)
     kind = _KINDS.get(field.type, int)
-    if value is None or isinstance(value, memoryview):
+    if value is None or isinstance(value, bytes | memoryview):
         return value
     if not field.is_vector:
+        if kind is bool and isinstance(value, int):
+            return bool(value)
         found: OptionValue = expect(value, kind, f"the option {field.name} as {_WORDS[kind]}")
         return found
     what = f"the option {field.name} as several of {_WORDS[kind]}"
