@@ -17,7 +17,7 @@ def facts_lines(facts: ExecutedFacts) -> list[str]:
     lines += _arena_lines(facts)
     if not facts.fits and not facts.banks:
         lines.append(
-            f"it fails in its own arena of {facts.arena_bytes:,} B: the figures are of the smallest that works"
+            f"it fails in its own arena of {facts.arena_bytes:,} B: figures are of the smallest that works, if one does"
         )
     if facts.invoke_works is not True:
         works = "whether it works cannot be told" if facts.invoke_works is None else "it does not work"
