@@ -53,7 +53,7 @@ def test_a_model_in_the_middle_of_a_word_works_where_its_core_reads_such_words(s
 
 def test_another_model_cannot_stand_where_the_programs_own_is_not_aligned(tmp_path: Path) -> None:
     program = model_program.built(tmp_path / "program", model(1), SHAPES, skipped=2)
-    with pytest.raises(FirmwareError, match=r"that one's table, at 0x[0-9a-f]+, is not aligned to 4 bytes, and what st"):
+    with pytest.raises(FirmwareError, match=r"that one's table, at 0x[0-9a-f]+, is not aligned to 4 bytes"):
         tflm_sim.execute(program, model=model(3))
 
 
