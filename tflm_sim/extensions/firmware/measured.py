@@ -190,9 +190,12 @@ def _executed(
         pairs = _arenas_of_interpreter(execution, into, program)
         if model is None or firmware is None:
             return execution, pairs, True
-        # One at an unaligned address is a copy of the program's, which it would make of any other model there too.
-        first = [(pair, pair[0].allocations[0]) for pair in pairs]
-        if own := [pair for pair, one in first if own_model(firmware, one) in copies or (one.model or 0) % 4]:
+        stands = [(pair, pair[0].allocations[0], own_model(firmware, pair[0].allocations[0])) for pair in pairs]
+        own = [pair for pair, _, found in stands if found in copies]
+        if not own and len(copies) == len(firmware.models):
+            # It has no other model to copy to an unaligned address, where no other one would do either.
+            own = [pair for pair, first, found in stands if found is None and (first.model or 0) % 4]
+        if own:
             return execution, own, True
     execution = execute(program, model=model, invokes=1, sizes=sizes, into=into)
     return execution, _arenas_of_interpreter(execution, into, program), False
